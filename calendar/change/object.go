@@ -22,7 +22,9 @@ func UnlessSame(err error) error {
 }
 
 // LiveObject is Tx.Duplicates without tombstones.
-func (w *Tx) LiveObject(ctx context.Context, id calendar.CalendarID, name calendar.ObjectName, uid calendar.UID) (atName, withUID *calendar.Object, err error) {
+func (w *Tx) LiveObject(
+	ctx context.Context, id calendar.CalendarID, name calendar.ObjectName, uid calendar.UID,
+) (atName, withUID *calendar.Object, err error) {
 	atName, withUID, err = w.Duplicates(ctx, id, name, uid)
 	return unlessDeleted(atName), withUID, err
 }
@@ -34,8 +36,11 @@ func unlessDeleted(o *calendar.Object) *calendar.Object {
 	return o
 }
 
-// FindObject returns the stored object with a name. It must exist, and the caller's view of it must meet the precondition.
-func (w *Tx) FindObject(ctx context.Context, cal calendar.Calendar, name calendar.ObjectName, when calendar.Precondition) (calendar.Object, error) {
+// FindObject returns the stored object with a name. It must exist, and the caller's view of it must meet the
+// precondition.
+func (w *Tx) FindObject(
+	ctx context.Context, cal calendar.Calendar, name calendar.ObjectName, when calendar.Precondition,
+) (calendar.Object, error) {
 	o, _, err := w.LiveObject(ctx, cal.ID, name, "")
 	if err != nil {
 		return calendar.Object{}, err

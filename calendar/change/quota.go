@@ -81,15 +81,20 @@ func (w *Tx) afford(ctx context.Context, owner calendar.UserID, q calendar.Quota
 	case what == "":
 		return nil
 	case owner != w.Caller.User.ID:
-		return calendar.Errorf(calendar.TooLarge, calendar.RuleQuota, "the calendar's owner has reached the limit of %s", what)
+		return calendar.Errorf(calendar.TooLarge, calendar.RuleQuota,
+			"the calendar's owner has reached the limit of %s", what)
 	}
-	return calendar.Errorf(calendar.TooLarge, calendar.RuleQuota, "that would be %d %s, and the account may have %d", has, what, may).
-		Advising("delete calendars and events (a deleted calendar counts until the trash is emptied), or ask the administrator for more room")
+	return calendar.Errorf(calendar.TooLarge, calendar.RuleQuota, "that would be %d %s, and the account may have %d",
+		has, what, may).
+		Advising("delete calendars and events (a deleted calendar counts until the trash is emptied), or ask the " +
+			"administrator for more room")
 }
 
 // bounded reports whether any quota limits this growth.
 func (w *Tx) bounded(q calendar.Quota, grown calendar.Usage) bool {
-	what, _, _ := q.Under(w.writer.reader.Policy().Quota).Exceeded(calendar.Usage{Calendars: most, Objects: most, Bytes: most}, grown)
+	what, _, _ := q.Under(w.writer.reader.Policy().Quota).Exceeded(calendar.Usage{
+		Calendars: most, Objects: most, Bytes: most,
+	}, grown)
 	return what != ""
 }
 

@@ -24,6 +24,9 @@ func checkRecipients(ctx context.Context, all []calendar.Recipient) error {
 	if check == nil || len(all) == 0 {
 		return nil
 	}
-	slices.SortFunc(all, func(a, b calendar.Recipient) int { return cmp.Or(cmp.Compare(a.To, b.To), cmp.Compare(a.User, b.User)) })
+	slices.SortFunc(all, func(a, b calendar.Recipient) int {
+		return cmp.Or(cmp.Compare(a.To, b.To),
+			cmp.Compare(a.User, b.User))
+	})
 	return check(slices.Compact(all))
 }

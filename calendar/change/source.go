@@ -15,7 +15,8 @@ type Sources interface {
 	// Send writes to the sources of calendars: new objects first, the others in the given order. Until done is called,
 	// no other process writes to these calendars or syncs them. Its argument says whether one did nevertheless. Send
 	// returns the results of the writes.
-	Send(ctx context.Context, c calendar.Caller, all []calendar.Outgoing) (sent []calendar.Sent, done func(lost bool), err error)
+	Send(ctx context.Context, c calendar.Caller, all []calendar.Outgoing) (sent []calendar.Sent, done func(lost bool),
+		err error)
 	// Renoted is called after apps have changed the dead properties of a calendar that is Followed.
 	Renoted(ctx context.Context, cal calendar.Calendar)
 }
@@ -135,8 +136,8 @@ func (w *Tx) unsent() []calendar.Outgoing {
 	return left
 }
 
-// finishAtSources removes the sync state of objects that were deleted at their source. It ends a transaction whose writes
-// were not sent yet, or whose lease was lost while this process was suspended.
+// finishAtSources removes the sync state of objects that were deleted at their source. It ends a transaction whose
+// writes were not sent yet, or whose lease was lost while this process was suspended.
 func (w *Tx) finishAtSources(ctx context.Context) error {
 	if left := w.unsent(); len(left) > 0 {
 		return &unsentError{left}
@@ -181,9 +182,11 @@ func (w *Tx) checkLeases(ctx context.Context) error {
 // errOverslept is the error for a change that its source has stored, but another process has used the calendar before
 // it was stored here.
 var errOverslept = &calendar.Error{
-	Reason:  calendar.Unavailable,
-	Message: "it was stored at the calendar's source, but took so long that another server used the calendar meanwhile; it is being read from there now",
-	Hint:    "read it again in a moment, before you repeat anything", Cause: errors.Join(calendar.ErrPartly, calendar.ErrElsewhere),
+	Reason: calendar.Unavailable,
+	Message: "it was stored at the calendar's source, but took so long that another server used the calendar " +
+		"meanwhile; it is being read from there now",
+	Hint:  "read it again in a moment, before you repeat anything",
+	Cause: errors.Join(calendar.ErrPartly, calendar.ErrElsewhere),
 }
 
 // ObjectKey identifies an object by its calendar and its UID.

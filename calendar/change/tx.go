@@ -44,7 +44,8 @@ type WriterConfig struct {
 // NewWriter returns a Writer.
 func NewWriter(c WriterConfig) *Writer {
 	return &Writer{
-		Validator: c.Validator, reader: c.Reader, store: c.Store, now: c.Now, sources: c.Sources, limits: c.Outbox, written: c.Written,
+		Validator: c.Validator, reader: c.Reader, store: c.Store, now: c.Now, sources: c.Sources, limits: c.Outbox,
+		written: c.Written,
 	}
 }
 
@@ -283,7 +284,9 @@ func (w *Tx) WriteScheduled(ctx context.Context, o calendar.Object, old *calenda
 	return w.writeObject(ctx, o, old, true)
 }
 
-func (w *Tx) writeObject(ctx context.Context, o calendar.Object, old *calendar.Object, scheduled bool) (calendar.Object, error) {
+func (w *Tx) writeObject(
+	ctx context.Context, o calendar.Object, old *calendar.Object, scheduled bool,
+) (calendar.Object, error) {
 	cal, err := w.NextVersion(ctx, o.Calendar)
 	if err != nil {
 		return o, err
@@ -325,7 +328,9 @@ func (w *Tx) Bury(ctx context.Context, o calendar.Object) error {
 }
 
 // ChangeSettings changes a calendar itself and logs its former settings.
-func (w *Tx) ChangeSettings(ctx context.Context, id calendar.CalendarID, change calendar.ChangeKind, do func(calendar.Calendar) error) error {
+func (w *Tx) ChangeSettings(
+	ctx context.Context, id calendar.CalendarID, change calendar.ChangeKind, do func(calendar.Calendar) error,
+) error {
 	cal, err := w.NextVersion(ctx, id)
 	if err != nil {
 		return err
@@ -337,7 +342,8 @@ func (w *Tx) ChangeSettings(ctx context.Context, id calendar.CalendarID, change 
 	if err := do(cal.Calendar); err != nil {
 		return err
 	}
-	return w.WriteEntry(ctx, cal, calendar.Change{Did: change, Before: calendar.SettingsOf(cal.Calendar, kept).Encode()})
+	return w.WriteEntry(ctx, cal, calendar.Change{Did: change, Before: calendar.SettingsOf(cal.Calendar,
+		kept).Encode()})
 }
 
 // deliver stores the notifications, the messages for inboxes and the mail, each in the order of their locks: see

@@ -42,16 +42,19 @@ func (v *Validator) Validate(ctx context.Context, cal calendar.Calendar, d calen
 // CheckSize refuses objects that are too large.
 func (v *Validator) CheckSize(data []byte) error {
 	if int64(len(data)) > v.limits.ObjectBytes {
-		return calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "the object has %d bytes; this server takes %d", len(data), v.limits.ObjectBytes)
+		return calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "the object has %d bytes; this server takes %d",
+			len(data), v.limits.ObjectBytes)
 	}
 	return nil
 }
 
 func ErrKind(cal calendar.Calendar, k calendar.Kind) error {
 	if cal.Subscribed() {
-		return calendar.Errorf(calendar.Forbidden, calendar.RuleSupportedKind, "%q is a subscription to a calendar elsewhere: nothing can be stored in it", cal.Name)
+		return calendar.Errorf(calendar.Forbidden, calendar.RuleSupportedKind,
+			"%q is a subscription to a calendar elsewhere: nothing can be stored in it", cal.Name)
 	}
-	return calendar.Errorf(calendar.Forbidden, calendar.RuleSupportedKind, "the calendar %q takes %s, not %s", cal.Name, cal.Kinds, k)
+	return calendar.Errorf(calendar.Forbidden, calendar.RuleSupportedKind, "the calendar %q takes %s, not %s", cal.Name,
+		cal.Kinds, k)
 }
 
 // Read parses an object within the current limits, and turns its faults into errors.

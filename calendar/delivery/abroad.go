@@ -12,7 +12,9 @@ import (
 
 // notifyBySource makes the source of a linked calendar notify the attendees of a change, unless the caller wants no
 // notification.
-func (w *Work) notifyBySource(ctx context.Context, cal calendar.Calendar, old, next *calendar.Object, tell calendar.Telling) error {
+func (w *Work) notifyBySource(
+	ctx context.Context, cal calendar.Calendar, old, next *calendar.Object, tell calendar.Telling,
+) error {
 	if tell == calendar.TellNobody || tell == calendar.Unscheduled {
 		return nil
 	}

@@ -155,7 +155,9 @@ func (w *Work) openOwn(ctx context.Context, all []calendar.Calendar) error {
 	return w.LockAll(ctx, own)
 }
 
-func (w *Work) answerBooking(ctx context.Context, room calendar.User, all []calendar.Calendar, b calendar.Booking) error {
+func (w *Work) answerBooking(
+	ctx context.Context, room calendar.User, all []calendar.Calendar, b calendar.Booking,
+) error {
 	in, err := w.Lock(ctx, b.Calendar)
 	if err != nil {
 		return err
@@ -172,7 +174,9 @@ func (w *Work) answerBooking(ctx context.Context, room calendar.User, all []cale
 	if err != nil {
 		return err
 	}
-	asked := schedule.Booking{Stored: stored, Self: parties.Are(room.ID), People: people(stored, parties), Capacity: int(room.Room.Capacity)}
+	asked := schedule.Booking{
+		Stored: stored, Self: parties.Are(room.ID), People: people(stored, parties), Capacity: int(room.Room.Capacity),
+	}
 	if asked.Barred, err = w.barred(ctx, room, b.Calendar, parties, stored); err != nil {
 		return err
 	}
@@ -196,7 +200,10 @@ func (w *Work) answerBooking(ctx context.Context, room calendar.User, all []cale
 }
 
 // besides calls take for other events in a room's own calendars between two times.
-func (w *Work) besides(ctx context.Context, all []calendar.Calendar, than calendar.UID, from, until time.Time, take func(schedule.Other) error) error {
+func (w *Work) besides(
+	ctx context.Context, all []calendar.Calendar, than calendar.UID, from, until time.Time,
+	take func(schedule.Other) error,
+) error {
 	since, before := from.Unix(), until.Unix()
 	q := calendar.ObjectQuery{Kinds: calendar.Kinds{calendar.Event}, From: &since, Until: &before, WithData: true}
 	for _, cal := range all {
@@ -231,7 +238,8 @@ func (w *Work) besides(ctx context.Context, all []calendar.Calendar, than calend
 func indexedAt(o calendar.Object) func(start, end time.Time) bool {
 	return func(start, end time.Time) bool {
 		from, last := start.Unix(), end.Unix()-1
-		if o.Status == "CANCELLED" || o.Span.Start == nil || *o.Span.Start > last || o.Span.End != nil && *o.Span.End <= from {
+		if o.Status == "CANCELLED" || o.Span.Start == nil || *o.Span.Start > last ||
+			o.Span.End != nil && *o.Span.End <= from {
 			return false
 		}
 		window := calendar.RecurrenceOf(from, last)
@@ -254,7 +262,9 @@ func people(o *content.Object, parties lookup.Parties) int {
 }
 
 // barred reports whether the organizer of an event may not book a room. The room's managers always may.
-func (w *Work) barred(ctx context.Context, room calendar.User, at calendar.CalendarID, parties lookup.Parties, o *content.Object) (bool, error) {
+func (w *Work) barred(
+	ctx context.Context, room calendar.User, at calendar.CalendarID, parties lookup.Parties, o *content.Object,
+) (bool, error) {
 	by, here := parties[schedule.OrganizerOf(o)]
 	may := room.Room.Bookers
 	switch {

@@ -94,7 +94,9 @@ func (w *Work) mayBring(which delivering, more burden) bool {
 
 // admits reports whether an organizer's message is within the daily limits. Cancellations and other attendees' answers
 // are always delivered.
-func (m *meeting) admits(from string, msg schedule.Message, user calendar.User, a *calendar.Appointment, made version, i calendar.InboxItem) bool {
+func (m *meeting) admits(
+	from string, msg schedule.Message, user calendar.User, a *calendar.Appointment, made version, i calendar.InboxItem,
+) bool {
 	if msg.Refresh || msg.Method == schedule.Cancel {
 		return true
 	}
@@ -107,5 +109,6 @@ func (m *meeting) admits(from string, msg schedule.Message, user calendar.User, 
 
 // errBrought is the error for an external message that exceeds the limits.
 func errBrought() error {
-	return calendar.Errorf(calendar.TooLarge, calendar.RuleQuota, "this sender has reached the daily limit for messages to this user")
+	return calendar.Errorf(calendar.TooLarge, calendar.RuleQuota,
+		"this sender has reached the daily limit for messages to this user")
 }

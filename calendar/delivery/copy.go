@@ -12,7 +12,9 @@ import (
 // versionAsIs is versionOf for objects that must not lose anything.
 func (w *Work) versionAsIs(done schedule.Delivered) version {
 	data := done.Object.Document.Bytes()
-	return version{done, data, calendar.ETagOf(data), w.validator.DerivedOf(done.Object), w.validator.CheckSize(data) == nil}
+	return version{
+		done, data, calendar.ETagOf(data), w.validator.DerivedOf(done.Object), w.validator.CheckSize(data) == nil,
+	}
 }
 
 // settleCopy stores a user's copy of an event after a message. A cancellation is stored even if the copy is too large.

@@ -29,7 +29,9 @@ type Wish struct {
 
 // Propose sends an attendee's counter-proposal for an event to its organizer (COUNTER, RFC 5546 §3.2.7). The event
 // stays as it is, and the invitation unanswered, until the organizer has decided.
-func (s *Scheduler) Propose(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, w Wish) (told []calendar.Told, err error) {
+func (s *Scheduler) Propose(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, w Wish,
+) (told []calendar.Told, err error) {
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return nil, err
 	}
@@ -54,7 +56,8 @@ func (s *Scheduler) Propose(ctx context.Context, c calendar.Caller, cal calendar
 		}
 		self := m.parties.Are(cal.Owner)
 		if schedule.RoleIn(stored, self) != schedule.Attendee {
-			return calendar.Errorf(calendar.Invalid, "", "the owner of %q is not an attendee of this event: to change its time, move it", cal.Name)
+			return calendar.Errorf(calendar.Invalid, "",
+				"the owner of %q is not an attendee of this event: to change its time, move it", cal.Name)
 		}
 		msg, err := m.rules.Propose(ctx, stored, moved, self, w.Instance, strings.TrimSpace(w.Comment))
 		if err != nil {
@@ -71,7 +74,9 @@ func (s *Scheduler) Propose(ctx context.Context, c calendar.Caller, cal calendar
 }
 
 // wished returns an event as it is, and with the attendee's desired times.
-func (s *Scheduler) wished(ctx context.Context, cal calendar.Calendar, now calendar.Object, w Wish) (stored, moved *content.Object, err error) {
+func (s *Scheduler) wished(
+	ctx context.Context, cal calendar.Calendar, now calendar.Object, w Wish,
+) (stored, moved *content.Object, err error) {
 	if stored, err = content.Read(now.Data, unlimited); err != nil {
 		return nil, nil, calendar.Errorf(calendar.Unsupported, "", "the object cannot be read: %v", err)
 	}
@@ -161,7 +166,9 @@ func (m *meeting) came(msg schedule.Message, status string) {
 const aboutMessage = "the message is about"
 
 // organizedBy returns the current event, if the user organizes it.
-func (m *meeting) organizedBy(ctx context.Context, user calendar.User, about string) (*calendar.Appointment, *content.Object, error) {
+func (m *meeting) organizedBy(
+	ctx context.Context, user calendar.User, about string,
+) (*calendar.Appointment, *content.Object, error) {
 	a, stored, err := m.hadBy(ctx, user, about)
 	if err != nil {
 		return nil, nil, err
@@ -176,7 +183,9 @@ func (m *meeting) organizedBy(ctx context.Context, user calendar.User, about str
 }
 
 // hadBy returns a user's copy of the event.
-func (m *meeting) hadBy(ctx context.Context, user calendar.User, about string) (*calendar.Appointment, *content.Object, error) {
+func (m *meeting) hadBy(
+	ctx context.Context, user calendar.User, about string,
+) (*calendar.Appointment, *content.Object, error) {
 	a, err := m.whole(ctx, user.ID)
 	if err == nil && a == nil {
 		err = calendar.Errorf(calendar.NotFound, "", "%s an event that the user does not have", about)
@@ -203,7 +212,9 @@ func (m *meeting) propose(ctx context.Context, of delivering, stored *content.Ob
 		return err
 	}
 	item := m.itemOf(msg)
-	item.Name = change.HashedName(calendar.UID(strings.Join([]string{string(msg.Method), string(m.uid()), subject, string(msg.From)}, "\n")))
+	item.Name = change.HashedName(calendar.UID(strings.Join([]string{
+		string(msg.Method), string(m.uid()), subject, string(msg.From),
+	}, "\n")))
 	if !m.mayBring(of, burden{proposals: 1, bytes: int64(len(item.Data))}) {
 		return errBrought()
 	}
@@ -232,7 +243,9 @@ type Counter struct {
 }
 
 // Counter reads the proposal of a decision about an event in a calendar, if the caller may decide.
-func (s *Scheduler) Counter(ctx context.Context, c calendar.Caller, cal calendar.Calendar, d Decision) (Counter, error) {
+func (s *Scheduler) Counter(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, d Decision,
+) (Counter, error) {
 	if err := c.HasScope(calendar.TellOthers); err != nil {
 		return Counter{}, err
 	}
@@ -269,7 +282,9 @@ func (d Counter) CheckOpen(ctx context.Context, stored *content.Object) error {
 }
 
 // Decline notifies the attendee that the event stays as it is now, and removes the proposal from the inbox.
-func (d Counter) Decline(ctx context.Context, c calendar.Caller, now calendar.Object) (told []calendar.Told, err error) {
+func (d Counter) Decline(
+	ctx context.Context, c calendar.Caller, now calendar.Object,
+) (told []calendar.Told, err error) {
 	cal := d.calendar
 	if err := d.When.Check(now.ETag); err != nil {
 		return nil, err
@@ -306,8 +321,8 @@ func (d Counter) Decline(ctx context.Context, c calendar.Caller, now calendar.Ob
 	return told, err
 }
 
-// RemoveCounter removes one proposal from a message in the caller's inbox, and the message if it was the last one. If the
-// message was replaced after it was read, the decision fails, because the caller has not seen the new message.
+// RemoveCounter removes one proposal from a message in the caller's inbox, and the message if it was the last one. If
+// the message was replaced after it was read, the decision fails, because the caller has not seen the new message.
 func (w *Work) RemoveCounter(ctx context.Context, d Counter) error {
 	rest, err := schedule.Besides(d.message, d.Proposal)
 	if err != nil {
@@ -315,7 +330,9 @@ func (w *Work) RemoveCounter(ctx context.Context, d Counter) error {
 	}
 	err = w.DropInboxItem(ctx, w.Caller.User.ID, d.Message, d.version)
 	if calendar.ReasonOf(err) == calendar.Stale {
-		return calendar.Errorf(calendar.Exists, "", "%s has made another proposal meanwhile, or this one was decided already: your decision changed nothing", d.Proposal.From.Name()).
+		return calendar.Errorf(calendar.Exists, "",
+			"%s has made another proposal meanwhile, or this one was decided already: your decision changed nothing",
+			d.Proposal.From.Name()).
 			Advising("read the proposals again, then decide")
 	}
 	if err != nil || rest == nil {

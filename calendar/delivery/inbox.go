@@ -11,7 +11,9 @@ import (
 
 // Discard removes a message from the caller's inbox, as clients do after they have shown it. It does not answer the
 // message: a readable proposal still waits for a decision.
-func (s *Scheduler) Discard(ctx context.Context, c calendar.Caller, name calendar.ObjectName, when calendar.Precondition) error {
+func (s *Scheduler) Discard(
+	ctx context.Context, c calendar.Caller, name calendar.ObjectName, when calendar.Precondition,
+) error {
 	if err := c.MayOwn(calendar.AnswerInvitation); err != nil {
 		return err
 	}
@@ -35,7 +37,9 @@ func (s *Scheduler) Discard(ctx context.Context, c calendar.Caller, name calenda
 }
 
 // PatchScheduling calls edit to change the caller's scheduling settings.
-func (s *Scheduler) PatchScheduling(ctx context.Context, c calendar.Caller, edit func(*calendar.Scheduling) error) error {
+func (s *Scheduler) PatchScheduling(
+	ctx context.Context, c calendar.Caller, edit func(*calendar.Scheduling) error,
+) error {
 	if err := c.MayOwn(calendar.ChangeCalendar); err != nil {
 		return err
 	}
@@ -56,7 +60,8 @@ func (s *Scheduler) checkScheduling(ctx context.Context, c calendar.Caller, next
 	if next.Default != "" {
 		cal, err := s.reader.Calendar(ctx, c, next.Default)
 		if err != nil || !cal.Receives() {
-			return calendar.Errorf(calendar.Invalid, calendar.RuleDefaultCalendar, "the calendar for invitations must be your own, accept events, and not be a linked one")
+			return calendar.Errorf(calendar.Invalid, calendar.RuleDefaultCalendar,
+				"the calendar for invitations must be your own, accept events, and not be a linked one")
 		}
 	}
 	if next.Availability == nil {
@@ -85,7 +90,8 @@ func onlyAvailability(doc *ical.Document) error {
 	}
 	for c := range root.Components() {
 		if c.Name() != content.Availability && c.Name() != "VTIMEZONE" {
-			return calendar.Errorf(calendar.Invalid, calendar.RuleValidData, "it contains a %s, but may only contain %s", c.Name(), content.Availability)
+			return calendar.Errorf(calendar.Invalid, calendar.RuleValidData,
+				"it contains a %s, but may only contain %s", c.Name(), content.Availability)
 		}
 	}
 	return nil

@@ -35,7 +35,8 @@ func (m *meeting) prepare(ctx context.Context, messages []schedule.Message) erro
 func (m *meeting) expected(ctx context.Context, messages []schedule.Message) calendar.Usage {
 	for _, msg := range messages {
 		user, t := m.parties[msg.To], m.textOf(msg)
-		if _, there := m.receptions[user.ID]; len(m.copies) > 0 || !there || msg.Method != schedule.Request || t.err != nil {
+		if _, there := m.receptions[user.ID]; len(m.copies) > 0 || !there || msg.Method != schedule.Request ||
+			t.err != nil {
 			continue
 		}
 		made, err := m.merge(ctx, &calendar.Appointment{Owner: user.ID}, user, msg, t)
@@ -47,7 +48,8 @@ func (m *meeting) expected(ctx context.Context, messages []schedule.Message) cal
 }
 
 func sameCopy(a, b calendar.Appointment) bool {
-	return a.Owner == b.Owner && a.Calendar == b.Calendar && a.Name == b.Name && a.Version == b.Version && a.ETag == b.ETag
+	return a.Owner == b.Owner && a.Calendar == b.Calendar && a.Name == b.Name && a.Version == b.Version &&
+		a.ETag == b.ETag
 }
 
 // reachedBy returns the calendars that messages reach, and finds the calendars for users without a copy.

@@ -29,7 +29,8 @@ func (s *Scheduler) Receive(ctx context.Context, in calendar.Inbound) error {
 		sender = from // some clients name all attendees in a proposal
 	}
 	if from != sender {
-		return calendar.Errorf(calendar.Forbidden, "", "the message is from %s, who is not the %s that it names", from, sender)
+		return calendar.Errorf(calendar.Forbidden, "", "the message is from %s, who is not the %s that it names", from,
+			sender)
 	}
 	deputy := schedule.Address("")
 	if in.By != "" {
@@ -77,10 +78,13 @@ func (s *Scheduler) arrival(in calendar.Inbound) (*content.Object, error) {
 		return nil, calendar.Errorf(calendar.Invalid, calendar.RuleValidData, "the message cannot be read: %v", err)
 	}
 	if said := content.WordOf(text.Calendar, "METHOD"); said != string(in.Method) {
-		return nil, calendar.Errorf(calendar.Invalid, calendar.RuleValidData, "the message says %q and came as %q", said, in.Method)
+		return nil, calendar.Errorf(calendar.Invalid, calendar.RuleValidData, "the message says %q and came as %q",
+			said, in.Method)
 	}
-	if len(schedule.Parties(text)) == 0 || len(schedule.Attendees(text)) > s.limits.Attendees || len(text.Components()) > s.limits.Instances {
-		return nil, calendar.Errorf(calendar.Invalid, calendar.RuleValidObject, "the message names no people, or too many")
+	if len(schedule.Parties(text)) == 0 || len(schedule.Attendees(text)) > s.limits.Attendees ||
+		len(text.Components()) > s.limits.Instances {
+		return nil, calendar.Errorf(calendar.Invalid, calendar.RuleValidObject,
+			"the message names no people, or too many")
 	}
 	// Google's mails contain only the names of IANA zones.
 	return text, content.DefineZones(text.Calendar, s.zones, nil)
@@ -88,7 +92,9 @@ func (s *Scheduler) arrival(in calendar.Inbound) (*content.Object, error) {
 
 // recipients returns the users that a message is for: those it names. If the envelope recipients are known, only those
 // of them. An answer goes to the event's organizer, whom it need not name.
-func (s *Scheduler) recipients(ctx context.Context, in calendar.Inbound, text *content.Object, method schedule.Method) ([]calendar.User, error) {
+func (s *Scheduler) recipients(
+	ctx context.Context, in calendar.Inbound, text *content.Object, method schedule.Method,
+) ([]calendar.User, error) {
 	named := addresses(in.To)
 	if len(named) == 0 {
 		if named = schedule.Attendees(text); toOrganizer(method) {
@@ -127,7 +133,8 @@ type arrival struct {
 // Refusals that the user sees.
 var (
 	errNotInvited = calendar.Errorf(calendar.Forbidden, "", "the message does not invite the user")
-	errDeputy     = calendar.Errorf(calendar.Forbidden, "", "the known version of the event does not say that the sender acts for its organizer")
+	errDeputy     = calendar.Errorf(calendar.Forbidden, "",
+		"the known version of the event does not say that the sender acts for its organizer")
 )
 
 // doubtOf returns the reason that the user sees for a refusal; "" if they see none.
@@ -197,7 +204,8 @@ func (m *incoming) checkDeputy(ctx context.Context) error {
 		return err
 	}
 	if has != nil {
-		if stored, err := content.Read(has.Data, unlimited); err == nil && schedule.ActsFor(stored, m.method, m.from, m.deputy) {
+		if stored, err := content.Read(has.Data, unlimited); err == nil &&
+			schedule.ActsFor(stored, m.method, m.from, m.deputy) {
 			return nil
 		}
 	}
@@ -215,7 +223,8 @@ func (m *incoming) fromOrganizer(ctx context.Context, msg schedule.Message) erro
 		return errNotInvited
 	}
 	if m.parties.Are(m.user.ID)(schedule.OrganizerOf(m.text)) {
-		return calendar.Errorf(calendar.Forbidden, "", "the user is the organizer of this event, so no other organizer can change it")
+		return calendar.Errorf(calendar.Forbidden, "",
+			"the user is the organizer of this event, so no other organizer can change it")
 	}
 	a, err := m.whole(ctx, m.user.ID)
 	if err != nil {
@@ -233,7 +242,9 @@ func (m *incoming) fromOrganizer(ctx context.Context, msg schedule.Message) erro
 		if at = places[m.user.ID]; at == "" {
 			return calendar.Errorf(calendar.NotFound, "", "the user has no calendar for this")
 		}
-		a = &calendar.Appointment{Owner: m.user.ID, Object: calendar.Object{Calendar: at, Name: calendar.ObjectName(m.newID() + ".ics")}}
+		a = &calendar.Appointment{
+			Owner: m.user.ID, Object: calendar.Object{Calendar: at, Name: calendar.ObjectName(m.newID() + ".ics")},
+		}
 	}
 	if err := m.RequireLocks([]calendar.CalendarID{a.Calendar}); err != nil {
 		return err
@@ -259,7 +270,8 @@ func (m *incoming) fromOrganizer(ctx context.Context, msg schedule.Message) erro
 	}
 	done, err := apply(ctx, d)
 	if errors.Is(err, schedule.ErrForeign) && msg.Method != schedule.Cancel {
-		m.AddInboxItem(m.user.ID, m.itemOf(msg)) // another event has the UID there, but the invitation can still be read
+		// another event has the UID there, but the invitation can still be read
+		m.AddInboxItem(m.user.ID, m.itemOf(msg))
 		return nil
 	}
 	if done.Told != nil && (err == nil || errors.Is(err, schedule.ErrSame)) {
@@ -352,7 +364,9 @@ func (m *incoming) fileDecline(ctx context.Context, msg schedule.Message) error 
 }
 
 // answer applies an answer to an event, within the limit of attendees.
-func (m *meeting) answer(ctx context.Context, stored, text *content.Object, from schedule.Address, outside bool) (*content.Object, error) {
+func (m *meeting) answer(
+	ctx context.Context, stored, text *content.Object, from schedule.Address, outside bool,
+) (*content.Object, error) {
 	made, err := m.rules.Answer(ctx, stored, text, from, outside)
 	if err == nil && len(schedule.Attendees(made)) > max(m.limits.Attendees, len(schedule.Attendees(stored))) {
 		return nil, schedule.ErrDelegates

@@ -70,7 +70,9 @@ type meeting struct {
 // Schedule applies the consequences of a change of an event with attendees: it adjusts next, the object to store, and
 // notifies the attendees or the organizer. old or next may be nil. The draft says where the change comes from; a new
 // series may be split from another one, as stored. For an event in a linked calendar its source does that.
-func (w *Work) Schedule(ctx context.Context, cal calendar.Calendar, old, next *calendar.Object, d calendar.Draft, from *calendar.Object) error {
+func (w *Work) Schedule(
+	ctx context.Context, cal calendar.Calendar, old, next *calendar.Object, d calendar.Draft, from *calendar.Object,
+) error {
 	tell := d.Telling
 	if cal.Origin.Mirrors() && (old != nil && guested.Match(old.Data) || next != nil && guested.Match(next.Data)) {
 		if err := w.Caller.HasScope(calendar.TellOthers); err != nil {
@@ -82,7 +84,8 @@ func (w *Work) Schedule(ctx context.Context, cal calendar.Calendar, old, next *c
 			return err
 		}
 	}
-	if cal.Origin.Mirrors() || (old == nil || !organized.Match(old.Data)) && (next == nil || !organized.Match(next.Data)) {
+	if cal.Origin.Mirrors() || (old == nil || !organized.Match(old.Data)) &&
+		(next == nil || !organized.Match(next.Data)) {
 		if next != nil {
 			next.ScheduleTag = ""
 		}
@@ -129,8 +132,12 @@ func (w *Work) Schedule(ctx context.Context, cal calendar.Calendar, old, next *c
 }
 
 // readMeeting reads both versions of an event.
-func (w *Work) readMeeting(ctx context.Context, cal calendar.Calendar, old, next *calendar.Object, tell calendar.Telling) (*meeting, error) {
-	m := &meeting{Work: w, in: cal, tell: tell, rules: schedule.Rules{Zones: w.zones, Now: w.Now(), Known: tell == calendar.TellAgain}}
+func (w *Work) readMeeting(
+	ctx context.Context, cal calendar.Calendar, old, next *calendar.Object, tell calendar.Telling,
+) (*meeting, error) {
+	m := &meeting{Work: w, in: cal, tell: tell, rules: schedule.Rules{
+		Zones: w.zones, Now: w.Now(), Known: tell == calendar.TellAgain,
+	}}
 	m.rules.Person, m.rules.Meter = m.person, w.telling(ctx)
 	return m, m.read(ctx, old, next)
 }
@@ -235,7 +242,9 @@ func (m *meeting) decide(ctx context.Context, old *calendar.Object) (schedule.Ou
 
 // guest describes the calendar's owner as an attendee.
 func (m *meeting) guest(ctx context.Context, self schedule.Self) schedule.Guest {
-	return schedule.Guest{Self: self, Away: m.away(), Exact: m.edited, Told: func() *content.Object { return m.toldOwner(ctx) }}
+	return schedule.Guest{
+		Self: self, Away: m.away(), Exact: m.edited, Told: func() *content.Object { return m.toldOwner(ctx) },
+	}
 }
 
 // calledOff finds the cancellation that attendees got for a deleted event with the same UID: some clients delete and
@@ -289,7 +298,8 @@ func (m *meeting) copyOf(user calendar.UserID) *calendar.Appointment {
 func (m *meeting) unique() error {
 	for _, a := range m.copies {
 		if a.Owner == m.in.Owner && a.Calendar != m.in.ID {
-			e := calendar.Errorf(calendar.Exists, calendar.RuleUniqueScheduling, "the owner of this calendar has this event with guests in another calendar already")
+			e := calendar.Errorf(calendar.Exists, calendar.RuleUniqueScheduling,
+				"the owner of this calendar has this event with guests in another calendar already")
 			e.Conflict, e.ConflictIn = a.Name, a.Calendar
 			return e
 		}
@@ -300,7 +310,9 @@ func (m *meeting) unique() error {
 // UniqueForOwner refuses an event with attendees if the calendar's owner already has it in another calendar, even for a
 // write without notifications: later both copies would answer. more are copies
 // that a preview did not really store.
-func (w *Work) UniqueForOwner(ctx context.Context, cal calendar.Calendar, next calendar.Object, more []calendar.Appointment) error {
+func (w *Work) UniqueForOwner(
+	ctx context.Context, cal calendar.Calendar, next calendar.Object, more []calendar.Appointment,
+) error {
 	if !organized.Match(next.Data) {
 		return nil
 	}
@@ -319,8 +331,8 @@ func (w *Work) UniqueForOwner(ctx context.Context, cal calendar.Calendar, next c
 	return m.unique()
 }
 
-// MayTransfer refuses to move an event with attendees to another owner, or to store it twice for one owner. A move between
-// calendars of one owner sends no messages.
+// MayTransfer refuses to move an event with attendees to another owner, or to store it twice for one owner. A move
+// between calendars of one owner sends no messages.
 func (w *Work) MayTransfer(ctx context.Context, from, to calendar.Calendar, o *calendar.Object, remove bool) error {
 	there := meeting{Work: w, in: to}
 	if !organized.Match(o.Data) {
@@ -342,7 +354,8 @@ func (w *Work) MayTransfer(ctx context.Context, from, to calendar.Calendar, o *c
 	if err := there.lookUp(ctx); err != nil {
 		return err
 	}
-	there.copies = slices.DeleteFunc(there.copies, func(a calendar.Appointment) bool { return remove && a.Calendar == from.ID })
+	there.copies = slices.DeleteFunc(there.copies,
+		func(a calendar.Appointment) bool { return remove && a.Calendar == from.ID })
 	return there.unique()
 }
 

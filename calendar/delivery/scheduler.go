@@ -1,6 +1,6 @@
-// Package delivery carries out scheduling. It decides with package schedule which messages a change of an event needs, and
-// delivers them: into the copies and inboxes of users, and into the mail outbox. It applies messages that arrive by mail,
-// and answers for rooms. Everything runs as a change of package change.
+// Package delivery carries out scheduling. It decides with package schedule which messages a change of an event needs,
+// and delivers them: into the copies and inboxes of users, and into the mail outbox. It applies messages that arrive by
+// mail, and answers for rooms. Everything runs as a change of package change.
 package delivery
 
 import (
@@ -51,7 +51,8 @@ type SchedulerConfig struct {
 // NewScheduler returns a Scheduler.
 func NewScheduler(c SchedulerConfig) *Scheduler {
 	return &Scheduler{
-		reader: c.Reader, writer: c.Writer, validator: c.Validator, store: c.Store, limits: c.Limits, now: c.Now, newID: c.NewID,
+		reader: c.Reader, writer: c.Writer, validator: c.Validator, store: c.Store, limits: c.Limits, now: c.Now,
+		newID: c.NewID,
 		zones: c.Zones, mailed: c.Mailed, task: c.Task.OrNone(),
 	}
 }

@@ -100,7 +100,8 @@ func heard(all []schedule.Message) []schedule.Message {
 
 // errMustTell refuses a change that attendees must learn of, if the caller wants no notifications.
 func errMustTell(messages []schedule.Message) error {
-	e := calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "%s and others must be notified of this change, but the request turns notifications off", messages[0].To)
+	e := calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges,
+		"%s and others must be notified of this change, but the request turns notifications off", messages[0].To)
 	if len(messages) == 1 {
 		e.Message = string(messages[0].To) + " must be notified of this change, but the request turns notifications off"
 	}
@@ -178,7 +179,9 @@ func (m *meeting) invite(ctx context.Context, user calendar.User, msg schedule.M
 		case !there:
 			return statusFailed, nil
 		}
-		a = &calendar.Appointment{Owner: user.ID, Object: calendar.Object{Calendar: at, Name: calendar.ObjectName(m.newID() + ".ics")}}
+		a = &calendar.Appointment{Owner: user.ID, Object: calendar.Object{
+			Calendar: at, Name: calendar.ObjectName(m.newID() + ".ics"),
+		}}
 	}
 	fresh := a.ETag == ""
 	made, err := m.merge(ctx, a, user, msg, t)
@@ -298,7 +301,8 @@ func (m *meeting) renew(ctx context.Context, event *content.Object, guest schedu
 // single instances that the copy excludes.
 func (m *meeting) widen(ctx context.Context, event *content.Object, organizer calendar.UserID) error {
 	known := slices.Concat(schedule.Parties(m.before), schedule.Parties(m.next))
-	more := slices.DeleteFunc(schedule.Attendees(event), func(a schedule.Address) bool { return slices.Contains(known, a) })
+	more := slices.DeleteFunc(schedule.Attendees(event),
+		func(a schedule.Address) bool { return slices.Contains(known, a) })
 	if len(more) == 0 {
 		return nil
 	}
@@ -410,8 +414,10 @@ func (m *meeting) apart(msg schedule.Message) (parts []schedule.Message, err err
 func (m *meeting) enclose(msg schedule.Message) {
 	now := m.Now()
 	m.AddLetter(calendar.Letter{
-		ID: calendar.LetterID(m.newID()), User: m.in.Owner, From: calendar.MailAddress(msg.From.Mail()), To: calendar.MailAddress(msg.To.Mail()),
-		Method: calendar.Method(msg.Method), UID: m.uid(), Recurrence: msg.Recurrence, Sequence: int64(msg.Sequence), First: msg.First,
+		ID: calendar.LetterID(m.newID()), User: m.in.Owner, From: calendar.MailAddress(msg.From.Mail()),
+		To:     calendar.MailAddress(msg.To.Mail()),
+		Method: calendar.Method(msg.Method), UID: m.uid(), Recurrence: msg.Recurrence, Sequence: int64(msg.Sequence),
+		First:  msg.First,
 		Posted: now, Due: now.Add(lettersHeld), Data: m.textOf(msg).item.Data,
 	})
 }

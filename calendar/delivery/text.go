@@ -27,7 +27,8 @@ func (w *Work) telling(ctx context.Context) *meter.Meter {
 
 // errTelling is the error for a change whose messages are too large.
 func errTelling(o *meter.OverrunError) error {
-	return calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "this event is too large for so many attendees: notifying all of them takes more than %d %s", o.Limit, o.Of).
+	return calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize,
+		"this event is too large for so many attendees: notifying all of them takes more than %d %s", o.Limit, o.Of).
 		Advising("invite fewer people, change fewer single instances, or store long texts elsewhere and link to them")
 }
 
@@ -59,7 +60,10 @@ func (m *meeting) textOf(msg schedule.Message) *text {
 // itemOf returns a message as an inbox item. A repeated message replaces itself.
 func (w *Work) itemOf(msg schedule.Message) calendar.InboxItem {
 	data := msg.Document.Bytes()
-	return calendar.InboxItem{Name: change.HashedName(calendar.UID(data)), Created: w.Now().Truncate(time.Second), Method: calendar.Method(msg.Method), Data: data}
+	return calendar.InboxItem{
+		Name: change.HashedName(calendar.UID(data)), Created: w.Now().Truncate(time.Second),
+		Method: calendar.Method(msg.Method), Data: data,
+	}
 }
 
 // version is a copy after a message, ready to be stored.
@@ -101,7 +105,9 @@ type merged struct {
 }
 
 // merge applies an organizer's message to a user's copy of the event.
-func (m *meeting) merge(ctx context.Context, a *calendar.Appointment, user calendar.User, msg schedule.Message, t *text) (version, error) {
+func (m *meeting) merge(
+	ctx context.Context, a *calendar.Appointment, user calendar.User, msg schedule.Message, t *text,
+) (version, error) {
 	self := m.parties.Are(user.ID)
 	own, err := m.former(ctx, a)
 	if err != nil {
@@ -228,7 +234,8 @@ func (w *Work) fill(ctx context.Context, a *calendar.Appointment) error {
 // recognize looks up the organizer of a user's copy, who may have another address there than in the event.
 func (m *meeting) recognize(ctx context.Context, stored *content.Object) error {
 	org := schedule.OrganizerOf(stored)
-	if _, known := m.parties[org]; known || m.asked[org] || org == schedule.OrganizerOf(m.before) || org == schedule.OrganizerOf(m.next) {
+	if _, known := m.parties[org]; known || m.asked[org] || org == schedule.OrganizerOf(m.before) ||
+		org == schedule.OrganizerOf(m.next) {
 		return nil
 	}
 	if m.asked == nil {

@@ -29,7 +29,9 @@ func (s *Scheduler) Refused(ctx context.Context, in calendar.Inbound, why calend
 }
 
 // refused records a message for its addressees.
-func (s *Scheduler) refused(ctx context.Context, in calendar.Inbound, text *content.Object, why calendar.Distrust, proven bool) error {
+func (s *Scheduler) refused(
+	ctx context.Context, in calendar.Inbound, text *content.Object, why calendar.Distrust, proven bool,
+) error {
 	users, err := s.addressees(ctx, in, text)
 	if err != nil {
 		return err
@@ -44,14 +46,18 @@ func (s *Scheduler) refused(ctx context.Context, in calendar.Inbound, text *cont
 
 // addressees returns the users that a message was sent to. A mail server may have delivered it to a subaddress
 // (user+detail@, RFC 5233). That is enough to show the message, but not to apply it.
-func (s *Scheduler) addressees(ctx context.Context, in calendar.Inbound, text *content.Object) ([]calendar.User, error) {
+func (s *Scheduler) addressees(
+	ctx context.Context, in calendar.Inbound, text *content.Object,
+) ([]calendar.User, error) {
 	var parts []calendar.MailAddress
 	for _, to := range in.To {
 		name, domain, _ := strings.Cut(string(to), "@")
 		name, _, _ = strings.Cut(name, "+")
 		parts = append(parts, calendar.MailAddress(name+"@"+domain))
 	}
-	for _, named := range [...][]schedule.Address{addresses(in.To), addresses(parts), addresses(in.Header), schedule.Attendees(text)} {
+	for _, named := range [...][]schedule.Address{
+		addresses(in.To), addresses(parts), addresses(in.Header), schedule.Attendees(text),
+	} {
 		found, err := s.reader.FindParties(ctx, s.store, named)
 		if err != nil || len(found) > 0 {
 			return found.Users(), err
@@ -70,9 +76,11 @@ func addresses(all []calendar.MailAddress) (named []schedule.Address) {
 
 // refusedFor records a message for a user. For an event that the user does not have, only invitations are recorded.
 func (s *Scheduler) refusedFor(
-	ctx context.Context, user calendar.User, in calendar.Inbound, text *content.Object, why calendar.Distrust, proven bool,
+	ctx context.Context, user calendar.User, in calendar.Inbound, text *content.Object, why calendar.Distrust,
+	proven bool,
 ) error {
-	organizes := in.Method == calendar.MethodRequest || in.Method == calendar.MethodCancel || in.Method == calendar.MethodAdd
+	organizes := in.Method == calendar.MethodRequest || in.Method == calendar.MethodCancel ||
+		in.Method == calendar.MethodAdd
 	if !organizes || user.Room.Bookable() {
 		return nil
 	}
@@ -83,7 +91,8 @@ func (s *Scheduler) refusedFor(
 			return err
 		}
 		return w.PutUnverified(ctx, user.ID, calendar.Unverified{
-			Name: change.HashedName(calendar.UID(text.UID)), Created: w.Now(), Method: in.Method, From: in.From, Proven: proven,
+			Name: change.HashedName(calendar.UID(text.UID)), Created: w.Now(), Method: in.Method, From: in.From,
+			Proven:    proven,
 			Organizer: within(schedule.OrganizerOf(text).Name()), Title: within(text.Summary()), Start: s.startOf(text),
 			Why: why, Known: len(copies) > 0,
 		})

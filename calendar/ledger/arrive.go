@@ -37,7 +37,8 @@ const sweepMost = 200
 // foreignCaller returns the caller for changes that come from a calendar's source.
 func foreignCaller(cal calendar.Calendar) calendar.Caller {
 	return calendar.Caller{
-		User: calendar.User{ID: cal.Owner, Name: cal.OwnerName}, Scopes: calendar.ScopeAll, Agent: calendar.SourceAgent(cal.Origin.From),
+		User: calendar.User{ID: cal.Owner, Name: cal.OwnerName}, Scopes: calendar.ScopeAll,
+		Agent: calendar.SourceAgent(cal.Origin.From),
 	}
 }
 
@@ -297,7 +298,9 @@ func (a *arriving) sweep(ctx context.Context, round int64) (more bool, err error
 
 // Overtaken keeps a caller's write to a linked calendar that lost against a change at the source. The text becomes a
 // former version of the present object, which can be restored from the history.
-func (s *Ledger) Overtaken(ctx context.Context, c calendar.Caller, cal calendar.Calendar, lost calendar.Outgoing) error {
+func (s *Ledger) Overtaken(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, lost calendar.Outgoing,
+) error {
 	if lost.Data == nil {
 		return nil
 	}
@@ -316,7 +319,8 @@ func (s *Ledger) Overtaken(ctx context.Context, c calendar.Caller, cal calendar.
 			return change.ErrSame
 		}
 		mine := calendar.Object{
-			Calendar: cal.ID, Name: nameOf(lost.UID), ETag: calendar.ETagOf(lost.Data), Size: int64(len(lost.Data)), Data: lost.Data, Derived: d,
+			Calendar: cal.ID, Name: nameOf(lost.UID), ETag: calendar.ETagOf(lost.Data), Size: int64(len(lost.Data)),
+			Data: lost.Data, Derived: d,
 			Created: w.Now().Truncate(time.Second), Modified: w.Now().Truncate(time.Second),
 		}
 		if there != nil {

@@ -25,9 +25,12 @@ type Attempts struct {
 
 // BeginAttempt starts a call with an idempotency key. It reports whether the caller should execute it; if it was
 // executed before, the attempt has its response. The digest must be the same each time.
-func (s *Attempts) BeginAttempt(ctx context.Context, c calendar.Caller, name, digest string) (calendar.Attempt, bool, error) {
+func (s *Attempts) BeginAttempt(
+	ctx context.Context, c calendar.Caller, name, digest string,
+) (calendar.Attempt, bool, error) {
 	if len(name) > maxAttemptName {
-		return calendar.Attempt{}, false, calendar.Errorf(calendar.Invalid, "", "the key of a call has more than %d bytes", maxAttemptName)
+		return calendar.Attempt{}, false, calendar.Errorf(calendar.Invalid, "",
+			"the key of a call has more than %d bytes", maxAttemptName)
 	}
 	now := s.now()
 	a, mine, err := s.store.Begin(ctx, calendar.Attempt{
@@ -40,7 +43,8 @@ func (s *Attempts) BeginAttempt(ctx context.Context, c calendar.Caller, name, di
 		return a, false, calendar.Errorf(calendar.Invalid, "", "the key %q was used for another call", name).
 			Advising("use a new key for each call, and the same one only to repeat it word for word")
 	case a.Answer == nil:
-		return a, false, calendar.Errorf(calendar.Exists, "", "the first call with the key %q has no answer yet", name).Advising("repeat it in a minute")
+		return a, false, calendar.Errorf(calendar.Exists, "", "the first call with the key %q has no answer yet",
+			name).Advising("repeat it in a minute")
 	}
 	return a, false, nil
 }

@@ -79,7 +79,9 @@ func (b *Batch) plan(in calendar.CalendarID, uid calendar.UID) *plan {
 }
 
 // CreateTelling is [Ledger.CreateTelling] at commit time.
-func (b *Batch) CreateTelling(ctx context.Context, c calendar.Caller, cal calendar.Calendar, d edit.Draft, _ calendar.Telling) (calendar.Saved, error) {
+func (b *Batch) CreateTelling(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, d edit.Draft, _ calendar.Telling,
+) (calendar.Saved, error) {
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return calendar.Saved{}, err
 	}
@@ -103,7 +105,9 @@ func (b *Batch) CreateTelling(ctx context.Context, c calendar.Caller, cal calend
 }
 
 // EditObject is [Ledger.EditObject] at commit time.
-func (b *Batch) EditObject(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, e Edit) (Edited, error) {
+func (b *Batch) EditObject(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, e Edit,
+) (Edited, error) {
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return Edited{}, err
 	}
@@ -111,7 +115,9 @@ func (b *Batch) EditObject(ctx context.Context, c calendar.Caller, cal calendar.
 }
 
 // CancelObject is [Ledger.CancelObject] at commit time.
-func (b *Batch) CancelObject(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, e Cancellation) (Edited, error) {
+func (b *Batch) CancelObject(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, e Cancellation,
+) (Edited, error) {
 	if err := mayCancel(c, cal); err != nil {
 		return Edited{}, err
 	}
@@ -119,7 +125,9 @@ func (b *Batch) CancelObject(ctx context.Context, c calendar.Caller, cal calenda
 }
 
 // revise plans an edit of an object.
-func (b *Batch) revise(ctx context.Context, cal calendar.Calendar, uid calendar.UID, when calendar.Precondition, do revise) (Edited, error) {
+func (b *Batch) revise(
+	ctx context.Context, cal calendar.Calendar, uid calendar.UID, when calendar.Precondition, do revise,
+) (Edited, error) {
 	p := b.plan(cal.ID, uid)
 	if p == nil {
 		now, err := b.SeenByUID(ctx, b.meter, b.caller, cal, uid)
@@ -164,7 +172,9 @@ func (b *Batch) take(ctx context.Context, p *plan, result edit.Result) (Edited, 
 	}
 	edited := Edited{Saved: calendar.Saved{Object: p.now}, Instance: result.Instance}
 	if result.Split != nil {
-		right := &plan{cal: p.cal, from: p.now.UID, now: calendar.Object{Calendar: p.cal.ID, Name: nameFor(result.SplitUID)}}
+		right := &plan{
+			cal: p.cal, from: p.now.UID, now: calendar.Object{Calendar: p.cal.ID, Name: nameFor(result.SplitUID)},
+		}
 		if err := b.become(ctx, right, result.Split); err != nil {
 			return Edited{}, err
 		}
@@ -193,8 +203,9 @@ func (b *Batch) become(ctx context.Context, p *plan, doc *ical.Document) error {
 
 func (b *Batch) note(p *plan, did calendar.ChangeKind, before []byte) {
 	b.last = calendar.Change{
-		Calendar: p.cal.ID, Object: p.now.Name, UID: p.now.UID, Did: did, At: b.now(), Kind: p.now.Kind, Summary: p.now.Summary,
-		Before: before, After: p.now.Data, In: p.cal,
+		Calendar: p.cal.ID, Object: p.now.Name, UID: p.now.UID, Did: did, At: b.now(), Kind: p.now.Kind,
+		Summary: p.now.Summary,
+		Before:  before, After: p.now.Data, In: p.cal,
 	}
 }
 
@@ -253,7 +264,9 @@ func (b *Batch) carryOut(ctx context.Context, w *work, p *plan) error {
 	}
 	if !p.now.Deleted {
 		saved := calendar.Saved{Object: p.now}
-		err := w.along(ctx, p.cal.ID, w.save(ctx, &saved, calendar.Draft{Name: p.now.Name, Data: p.now.Data, When: when, Telling: b.tell, From: p.from}))
+		err := w.along(ctx, p.cal.ID, w.save(ctx, &saved, calendar.Draft{
+			Name: p.now.Name, Data: p.now.Data, When: when, Telling: b.tell, From: p.from,
+		}))
 		p.done = saved.Object
 		return err
 	}

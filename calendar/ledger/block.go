@@ -76,7 +76,9 @@ func (s *Sharer) declineAllOf(ctx context.Context, c calendar.Caller, owner cale
 }
 
 // sharedOrOffered returns a calendar that the caller can see, or was offered.
-func (s *Sharer) sharedOrOffered(ctx context.Context, c calendar.Caller, id calendar.CalendarID) (calendar.Calendar, error) {
+func (s *Sharer) sharedOrOffered(
+	ctx context.Context, c calendar.Caller, id calendar.CalendarID,
+) (calendar.Calendar, error) {
 	offers, err := s.reader.Offers(ctx, c)
 	if err != nil {
 		return calendar.Calendar{}, err
@@ -97,7 +99,10 @@ func (s *Sharer) Unblock(ctx context.Context, c calendar.Caller, name string) er
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(blocked, func(u calendar.User) bool { return strings.EqualFold(u.Name, strings.TrimSpace(name)) })
+	i := slices.IndexFunc(blocked, func(u calendar.User) bool {
+		return strings.EqualFold(u.Name,
+			strings.TrimSpace(name))
+	})
 	if i < 0 {
 		return calendar.Errorf(calendar.NotFound, "", "you have not blocked %q", name)
 	}

@@ -11,7 +11,9 @@ import (
 )
 
 // CreateCalendar creates a calendar of the caller.
-func (s *Ledger) CreateCalendar(ctx context.Context, c calendar.Caller, n calendar.NewCalendar) (calendar.Calendar, error) {
+func (s *Ledger) CreateCalendar(
+	ctx context.Context, c calendar.Caller, n calendar.NewCalendar,
+) (calendar.Calendar, error) {
 	cal, err := s.planCalendar(c, n)
 	if err != nil {
 		return calendar.Calendar{}, err
@@ -20,7 +22,9 @@ func (s *Ledger) CreateCalendar(ctx context.Context, c calendar.Caller, n calend
 }
 
 // CreateMirror creates a calendar of the caller that mirrors a remote one.
-func (s *Ledger) CreateMirror(ctx context.Context, c calendar.Caller, n calendar.NewCalendar, m calendar.Mirror, o calendar.Origin) (calendar.Calendar, error) {
+func (s *Ledger) CreateMirror(
+	ctx context.Context, c calendar.Caller, n calendar.NewCalendar, m calendar.Mirror, o calendar.Origin,
+) (calendar.Calendar, error) {
 	cal, err := s.planCalendar(c, n)
 	if err != nil {
 		return calendar.Calendar{}, err
@@ -84,7 +88,8 @@ func (p planner) planCalendar(c calendar.Caller, n calendar.NewCalendar) (calend
 
 // createCalendar creates a planned calendar, as part of a unit.
 func (s *Ledger) createCalendar(
-	ctx context.Context, c calendar.Caller, cal calendar.Calendar, kept []calendar.DeadProperty, unit *calendar.ChangeID,
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, kept []calendar.DeadProperty,
+	unit *calendar.ChangeID,
 ) (calendar.Calendar, error) {
 	return s.makeCalendar(ctx, c, cal, unit, func(w *work, cal calendar.Calendar) error {
 		return w.keep(ctx, calendar.Holder{Place: calendar.AtCalendar, Calendar: cal}, kept)
@@ -93,7 +98,8 @@ func (s *Ledger) createCalendar(
 
 // makeCalendar is createCalendar with an additional step in the same transaction.
 func (s *Ledger) makeCalendar(
-	ctx context.Context, c calendar.Caller, cal calendar.Calendar, unit *calendar.ChangeID, also func(*work, calendar.Calendar) error,
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, unit *calendar.ChangeID,
+	also func(*work, calendar.Calendar) error,
 ) (calendar.Calendar, error) {
 	if cal.Color == nil {
 		home, err := s.store.Calendars(ctx, c.User.ID)
@@ -128,7 +134,8 @@ func (w *work) insert(ctx context.Context, cal calendar.Calendar) (*change.Locke
 func (p planner) newCalendar(c calendar.Caller, n calendar.NewCalendar) calendar.Calendar {
 	now := p.now()
 	cal := calendar.Calendar{
-		ID: calendar.CalendarID(p.newID()), Owner: c.User.ID, OwnerName: c.User.Name, OwnerTitle: c.User.Title(), Segment: n.Segment,
+		ID: calendar.CalendarID(p.newID()), Owner: c.User.ID, OwnerName: c.User.Name, OwnerTitle: c.User.Title(),
+		Segment:    n.Segment,
 		Properties: n.Properties, Created: now, Modified: now, Access: calendar.OwnerAccess,
 	}
 	if cal.Segment == "" {
@@ -148,7 +155,10 @@ func (p planner) newCalendar(c calendar.Caller, n calendar.NewCalendar) calendar
 
 // PatchCalendar calls edit to change a calendar's properties; edit returns the changes of dead properties. An error of
 // edit changes nothing. A sharee changes the calendar's appearance only for themselves.
-func (s *Ledger) PatchCalendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID, edit func(*calendar.Properties) ([]calendar.DeadProperty, error)) error {
+func (s *Ledger) PatchCalendar(
+	ctx context.Context, c calendar.Caller, id calendar.CalendarID,
+	edit func(*calendar.Properties) ([]calendar.DeadProperty, error),
+) error {
 	cal, err := s.patched(ctx, c, id)
 	if err != nil {
 		return err
@@ -173,7 +183,9 @@ func (s *Ledger) PatchCalendar(ctx context.Context, c calendar.Caller, id calend
 
 // MoveCalendar changes a calendar's address in its owner's home. It is forbidden to a token limited to some calendars:
 // the taken addresses would reveal other calendars.
-func (s *Ledger) MoveCalendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID, to calendar.Segment) error {
+func (s *Ledger) MoveCalendar(
+	ctx context.Context, c calendar.Caller, id calendar.CalendarID, to calendar.Segment,
+) error {
 	if err := c.MayOwn(calendar.ChangeCalendar); err != nil {
 		return err
 	}
@@ -187,7 +199,9 @@ func (s *Ledger) MoveCalendar(ctx context.Context, c calendar.Caller, id calenda
 }
 
 // resettle changes the settings of a calendar.
-func (s *Ledger) resettle(ctx context.Context, c calendar.Caller, id calendar.CalendarID, do func(*work, calendar.Calendar) error) error {
+func (s *Ledger) resettle(
+	ctx context.Context, c calendar.Caller, id calendar.CalendarID, do func(*work, calendar.Calendar) error,
+) error {
 	return s.change(ctx, c, func(w *work) error {
 		return w.ChangeSettings(ctx, id, calendar.Modified, func(cal calendar.Calendar) error { return do(w, cal) })
 	})
@@ -196,11 +210,13 @@ func (s *Ledger) resettle(ctx context.Context, c calendar.Caller, id calendar.Ca
 // settle fills in the required properties of an owner's calendar and refuses invalid ones.
 func (r planner) settle(p *calendar.Properties, owner calendar.User) error {
 	if len(p.Name) > calendar.MaxNameLength {
-		return calendar.Errorf(calendar.Invalid, "", "the calendar's name is longer than %d bytes", calendar.MaxNameLength)
+		return calendar.Errorf(calendar.Invalid, "", "the calendar's name is longer than %d bytes",
+			calendar.MaxNameLength)
 	}
 	for _, k := range p.Kinds {
 		if !calendar.AllKinds().Has(k) {
-			return calendar.Errorf(calendar.Invalid, calendar.RuleSupportedKind, "calendars cannot hold %s; they hold %s", k, calendar.AllKinds())
+			return calendar.Errorf(calendar.Invalid, calendar.RuleSupportedKind,
+				"calendars cannot hold %s; they hold %s", k, calendar.AllKinds())
 		}
 	}
 	if p.Color != nil {
@@ -232,7 +248,10 @@ func (s *Ledger) patched(ctx context.Context, c calendar.Caller, id calendar.Cal
 // arrange is PatchCalendar for a sharee: their settings and dead properties apply only to themselves. The calendar
 // keeps its version, which all users share. The sharee's other clients learn of the change from their home, see
 // Calendar.seenAs.
-func (s *Ledger) arrange(ctx context.Context, c calendar.Caller, shared calendar.Calendar, edit func(*calendar.Properties) ([]calendar.DeadProperty, error)) error {
+func (s *Ledger) arrange(
+	ctx context.Context, c calendar.Caller, shared calendar.Calendar,
+	edit func(*calendar.Properties) ([]calendar.DeadProperty, error),
+) error {
 	owners, err := s.store.Calendar(ctx, shared.Owner, shared.ID)
 	if err != nil {
 		return noShare(err, shared.ID)
@@ -249,7 +268,9 @@ func (s *Ledger) arrange(ctx context.Context, c calendar.Caller, shared calendar
 			return err
 		}
 		if !calendar.Personal(found, mine) {
-			return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "of a calendar that is shared with you, you set the name, the description, the colour, the order and whether it is shown and takes your time for yourself; the rest is its owner's")
+			return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges,
+				"of a calendar that is shared with you, you set the name, the description, the colour, the order and "+
+					"whether it is shown and takes your time for yourself; the rest is its owner's")
 		}
 		after := calendar.ArrangementOf(found, mine)
 		mine = after.Over(owners.Properties)

@@ -8,7 +8,10 @@ import (
 
 // SetDeadProperties changes the dead properties of a resource: all or none. PatchCalendar changes a calendar's dead
 // properties together with its live ones.
-func (s *Ledger) SetDeadProperties(ctx context.Context, c calendar.Caller, h calendar.Holder, edits []calendar.DeadProperty, when calendar.Precondition) error {
+func (s *Ledger) SetDeadProperties(
+	ctx context.Context, c calendar.Caller, h calendar.Holder, edits []calendar.DeadProperty,
+	when calendar.Precondition,
+) error {
 	h = c.Holder(h)
 	if err := c.MayWrite(h); err != nil {
 		return err

@@ -11,7 +11,9 @@ import (
 
 // Decide accepts a proposal for an event in a calendar of the caller and notifies all attendees as usual. Or it
 // declines the proposal and notifies its sender (DECLINECOUNTER). The proposal leaves the inbox.
-func (s *Ledger) Decide(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, d delivery.Decision) (Edited, error) {
+func (s *Ledger) Decide(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, d delivery.Decision,
+) (Edited, error) {
 	seen, err := s.Counter(ctx, c, cal, d)
 	if err != nil {
 		return Edited{}, err
@@ -29,13 +31,16 @@ func (s *Ledger) Decide(ctx context.Context, c calendar.Caller, cal calendar.Cal
 }
 
 // takeUp changes the event to the proposed time.
-func (s *Ledger) takeUp(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, d delivery.Counter) (Edited, error) {
+func (s *Ledger) takeUp(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, d delivery.Counter,
+) (Edited, error) {
 	change := s.changing(cal, d.Proposal.Change())
-	r := revision{s, d.Meter, c, cal, calendar.TellAll, func(ctx context.Context, o *content.Object) (edit.Result, error) {
-		if err := d.CheckOpen(ctx, o); err != nil {
-			return edit.Result{}, err
-		}
-		return change(ctx, o)
-	}, func(ctx context.Context, w *work) error { return w.scheduling.RemoveCounter(ctx, d) }}
+	r := revision{s, d.Meter, c, cal, calendar.TellAll,
+		func(ctx context.Context, o *content.Object) (edit.Result, error) {
+			if err := d.CheckOpen(ctx, o); err != nil {
+				return edit.Result{}, err
+			}
+			return change(ctx, o)
+		}, func(ctx context.Context, w *work) error { return w.scheduling.RemoveCounter(ctx, d) }}
 	return r.run(ctx, uid, d.When)
 }

@@ -64,7 +64,9 @@ func (s *Ledger) DeleteCalendar(ctx context.Context, c calendar.Caller, id calen
 
 // DeleteCalendarTelling is DeleteCalendar with a choice whether to notify others. It returns the people who were
 // notified.
-func (s *Ledger) DeleteCalendarTelling(ctx context.Context, c calendar.Caller, id calendar.CalendarID, tell calendar.Telling) ([]calendar.Told, error) {
+func (s *Ledger) DeleteCalendarTelling(
+	ctx context.Context, c calendar.Caller, id calendar.CalendarID, tell calendar.Telling,
+) ([]calendar.Told, error) {
 	d, err := s.planDeletion(ctx, c, id, tell)
 	if err != nil {
 		return nil, err
@@ -84,7 +86,9 @@ func (s *Ledger) DeleteCalendarTelling(ctx context.Context, c calendar.Caller, i
 
 // DeletionAudience returns the number of people whom the deletion of a calendar would notify, or an error if the caller
 // may not delete it. If the calendar has very many meetings, it checks only some and sets More.
-func (s *Ledger) DeletionAudience(ctx context.Context, c calendar.Caller, id calendar.CalendarID, tell calendar.Telling) (calendar.Audience, error) {
+func (s *Ledger) DeletionAudience(
+	ctx context.Context, c calendar.Caller, id calendar.CalendarID, tell calendar.Telling,
+) (calendar.Audience, error) {
 	d, err := s.planDeletion(ctx, c, id, tell)
 	if err != nil {
 		return calendar.Audience{}, err
@@ -98,11 +102,14 @@ func partly(done, parts int, did string, err error) error {
 	if done == 0 {
 		return err
 	}
-	return fmt.Errorf("%d of %d parts of the calendar's meetings are %s, and the rest is as it was: %w", done, parts, did, err)
+	return fmt.Errorf("%d of %d parts of the calendar's meetings are %s, and the rest is as it was: %w", done, parts,
+		did, err)
 }
 
 // planDeletion checks that the caller may delete a calendar, and lists its meetings.
-func (s *Ledger) planDeletion(ctx context.Context, c calendar.Caller, id calendar.CalendarID, tell calendar.Telling) (*calendarDeletion, error) {
+func (s *Ledger) planDeletion(
+	ctx context.Context, c calendar.Caller, id calendar.CalendarID, tell calendar.Telling,
+) (*calendarDeletion, error) {
 	cal, err := s.Calendar(ctx, c, id)
 	if err == nil {
 		err = c.May(calendar.DeleteCalendar, cal)
@@ -132,7 +139,8 @@ func (d *calendarDeletion) notDefault(ctx context.Context, cal calendar.Calendar
 		return err
 	}
 	return calendar.Errorf(calendar.Unsupported, calendar.RuleDefaultNeeded,
-		"%q is the default calendar for new events and invitations: open the page of another calendar, and make that the default first", cal.Name)
+		"%q is the default calendar for new events and invitations: open the page of another calendar, and make that "+
+			"the default first", cal.Name)
 }
 
 // list divides the meetings in the calendar into parts; there is always at least one part. In a linked calendar the
@@ -239,7 +247,9 @@ func (d *calendarDeletion) audience(ctx context.Context, parts [][]calendar.Obje
 }
 
 // hear adds the people whom the deletion of a meeting would notify.
-func (d *calendarDeletion) hear(ctx context.Context, w *work, name calendar.ObjectName, people map[schedule.Person]bool) error {
+func (d *calendarDeletion) hear(
+	ctx context.Context, w *work, name calendar.ObjectName, people map[schedule.Person]bool,
+) error {
 	old, _, err := w.LiveObject(ctx, d.cal.ID, name, "")
 	if err != nil || old == nil {
 		return err

@@ -46,7 +46,9 @@ type Edited struct {
 }
 
 // EditObject changes an event or a task. Both halves of a split series are written as one unit.
-func (s *Ledger) EditObject(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, e Edit) (Edited, error) {
+func (s *Ledger) EditObject(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, e Edit,
+) (Edited, error) {
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return Edited{}, err
 	}
@@ -70,7 +72,9 @@ func (s *Ledger) changing(cal calendar.Calendar, change edit.Change) revise {
 }
 
 // CancelObject deletes an event or a task, or some instances of it. All of these need the permission to delete.
-func (s *Ledger) CancelObject(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, e Cancellation) (Edited, error) {
+func (s *Ledger) CancelObject(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, e Cancellation,
+) (Edited, error) {
 	if err := mayCancel(c, cal); err != nil {
 		return Edited{}, err
 	}
@@ -150,9 +154,13 @@ func (r revision) attempt(ctx context.Context, now calendar.Object) (Edited, err
 		told, err := r.delete(ctx, r.caller, r.cal, calendar.Draft{Name: now.Name, When: unchanged, Telling: r.tell})
 		return Edited{Saved: calendar.Saved{Object: now}, Told: told}, err
 	}
-	drafts := []calendar.Draft{{Name: now.Name, Data: result.Document.Bytes(), When: unchanged, Telling: r.tell, Edited: true}}
+	drafts := []calendar.Draft{{Name: now.Name, Data: result.Document.Bytes(), When: unchanged, Telling: r.tell,
+		Edited: true}}
 	if result.Split != nil {
-		drafts = append(drafts, calendar.Draft{Name: nameFor(result.SplitUID), Data: result.Split.Bytes(), When: calendar.Precondition{NoneMatchAny: true}, Telling: r.tell, Edited: true, From: now.UID})
+		drafts = append(drafts, calendar.Draft{
+			Name: nameFor(result.SplitUID), Data: result.Split.Bytes(), When: calendar.Precondition{NoneMatchAny: true},
+			Telling: r.tell, Edited: true, From: now.UID,
+		})
 	}
 	saved, err := r.saveAll(ctx, r.caller, r.cal, drafts, r.along)
 	if err != nil {

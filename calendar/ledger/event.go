@@ -9,12 +9,16 @@ import (
 )
 
 // Create creates an event or a task. The server chooses its UID, unless the draft has one from [Ledger.BeginAttempt].
-func (s *Ledger) Create(ctx context.Context, c calendar.Caller, cal calendar.Calendar, d edit.Draft) (calendar.Saved, error) {
+func (s *Ledger) Create(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, d edit.Draft,
+) (calendar.Saved, error) {
 	return s.CreateTelling(ctx, c, cal, d, calendar.TellAll)
 }
 
 // CreateTelling is Create with a choice of the people to notify. The invitations come from the calendar's owner.
-func (s *Ledger) CreateTelling(ctx context.Context, c calendar.Caller, cal calendar.Calendar, d edit.Draft, tell calendar.Telling) (calendar.Saved, error) {
+func (s *Ledger) CreateTelling(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, d edit.Draft, tell calendar.Telling,
+) (calendar.Saved, error) {
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return calendar.Saved{}, err
 	}
@@ -28,7 +32,9 @@ func (s *Ledger) CreateTelling(ctx context.Context, c calendar.Caller, cal calen
 	if err := s.host(ctx, cal, doc); err != nil {
 		return calendar.Saved{}, err
 	}
-	return s.save(ctx, c, cal, calendar.Draft{Name: nameFor(d.UID), Data: doc.Bytes(), When: calendar.Precondition{NoneMatchAny: true}, Telling: tell})
+	return s.save(ctx, c, cal, calendar.Draft{
+		Name: nameFor(d.UID), Data: doc.Bytes(), When: calendar.Precondition{NoneMatchAny: true}, Telling: tell,
+	})
 }
 
 func (s *Ledger) newUID() string { return newUID(s.newID) }

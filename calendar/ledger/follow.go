@@ -8,19 +8,24 @@ import (
 
 // Follow applies a remote calendar's name and write permission to its linked calendar. A name that its owner gave it
 // here stays.
-func (s *Ledger) Follow(ctx context.Context, cal calendar.Calendar, m calendar.Mirror, name string, writable bool) error {
+func (s *Ledger) Follow(
+	ctx context.Context, cal calendar.Calendar, m calendar.Mirror, name string, writable bool,
+) error {
 	if name != "" && m.RemoteName != "" && cal.Name == m.RemoteName && name != cal.Name {
-		err := s.PatchCalendar(ctx, foreignCaller(cal), cal.ID, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
-			p.Name = name
-			return nil, nil
-		})
+		err := s.PatchCalendar(ctx, foreignCaller(cal), cal.ID,
+			func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
+				p.Name = name
+				return nil, nil
+			})
 		if err != nil {
 			return err
 		}
 	}
 	return s.writer.UpdateMirror(ctx, func(tx calendar.MirrorKeeper) error {
 		if cal.Origin.Writable != writable {
-			if err := tx.SetOrigin(ctx, cal.ID, calendar.Origin{From: cal.Origin.From, Writable: writable}); err != nil {
+			if err := tx.SetOrigin(ctx, cal.ID, calendar.Origin{
+				From: cal.Origin.From, Writable: writable,
+			}); err != nil {
 				return err
 			}
 		}

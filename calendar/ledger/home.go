@@ -18,7 +18,9 @@ type Homes struct {
 // HomeChanges returns the changes in the caller's home since a token: calendars that were added, changed (themselves or
 // their contents) or removed. The zero token returns all calendars. A token that would leave a gap breaks
 // RuleSyncToken.
-func (s *Homes) HomeChanges(ctx context.Context, c calendar.Caller, since calendar.SyncToken) (calendar.HomeChanges, error) {
+func (s *Homes) HomeChanges(
+	ctx context.Context, c calendar.Caller, since calendar.SyncToken,
+) (calendar.HomeChanges, error) {
 	if err := c.HasScope(calendar.ReadObjects); err != nil {
 		return calendar.HomeChanges{}, err
 	}
@@ -26,7 +28,9 @@ func (s *Homes) HomeChanges(ctx context.Context, c calendar.Caller, since calend
 	if err != nil {
 		return calendar.HomeChanges{}, err
 	}
-	past := calendar.History{Of: calendar.CalendarID(c.User.ID), Epoch: home.Epoch, Version: home.Version, Pruned: home.Pruned}
+	past := calendar.History{
+		Of: calendar.CalendarID(c.User.ID), Epoch: home.Epoch, Version: home.Version, Pruned: home.Pruned,
+	}
 	if c.Calendars != nil {
 		// Changes in calendars that the caller cannot see must not change their token.
 		past.Pruned = max(past.Pruned, home.Replaced)

@@ -53,7 +53,9 @@ func (i *Importer) make(ctx context.Context, n calendar.NewCalendar) (calendar.C
 
 // become applies the properties of an imported calendar. Properties that the import does not set stay as they are, and
 // no kinds are removed.
-func (i *Importer) become(ctx context.Context, cal calendar.Calendar, other calendar.Properties) (calendar.Calendar, error) {
+func (i *Importer) become(
+	ctx context.Context, cal calendar.Calendar, other calendar.Properties,
+) (calendar.Calendar, error) {
 	next := dressed(cal.Properties, other)
 	if err := i.settle(&next, i.caller.User); err != nil {
 		return cal, err
@@ -70,7 +72,8 @@ func (i *Importer) become(ctx context.Context, cal calendar.Calendar, other cale
 		return cal, nil
 	}
 	return cal, i.changePart(ctx, i.caller, &i.unit, func(w *work) error {
-		return w.ChangeSettings(ctx, cal.ID, calendar.Modified, func(calendar.Calendar) error { return w.UpdateCalendar(ctx, cal.ID, next) })
+		return w.ChangeSettings(ctx, cal.ID, calendar.Modified,
+			func(calendar.Calendar) error { return w.UpdateCalendar(ctx, cal.ID, next) })
 	})
 }
 

@@ -41,7 +41,9 @@ func (i *Importer) Change() (id calendar.ChangeID, ok bool) {
 }
 
 // Store stores objects in a calendar, in one transaction. An invalid object does not affect the others.
-func (i *Importer) Store(ctx context.Context, cal calendar.Calendar, batch []calendar.Import) ([]calendar.ImportResult, error) {
+func (i *Importer) Store(
+	ctx context.Context, cal calendar.Calendar, batch []calendar.Import,
+) ([]calendar.ImportResult, error) {
 	if err := i.caller.May(calendar.WriteObjects, cal); err != nil {
 		return nil, err
 	}
@@ -94,7 +96,8 @@ func (i *Importer) prepare(ctx context.Context, cal calendar.Calendar, one calen
 		return nil, err
 	}
 	return &calendar.Object{
-		Calendar: cal.ID, Name: name, ETag: calendar.ETagOf(one.Data), Size: int64(len(one.Data)), Data: one.Data, Derived: i.validator.DerivedOf(o),
+		Calendar: cal.ID, Name: name, ETag: calendar.ETagOf(one.Data), Size: int64(len(one.Data)), Data: one.Data,
+		Derived: i.validator.DerivedOf(o),
 	}, nil
 }
 
@@ -130,7 +133,8 @@ func (i *Importer) take(ctx context.Context, w *work, next calendar.Object) (cal
 		result.Did = i.against(there.Data, next.Data)
 		next.Name, next.Created = there.Name, there.Created
 	case atName != nil:
-		return calendar.ImportResult{Err: calendar.Errorf(calendar.Exists, "", "other objects have the names that it could have")}, nil
+		return calendar.ImportResult{Err: calendar.Errorf(calendar.Exists, "",
+			"other objects have the names that it could have")}, nil
 	}
 	if result.Did == calendar.ImportedSame || result.Did == calendar.ImportedKept {
 		return result, nil
@@ -147,7 +151,8 @@ func (i *Importer) take(ctx context.Context, w *work, next calendar.Object) (cal
 		_, err = w.Write(ctx, next, there)
 		return result, err
 	}
-	err = w.saveShared(ctx, cal, &calendar.Saved{Object: next}, calendar.Draft{Telling: calendar.Unscheduled}, there, nil)
+	err = w.saveShared(ctx, cal, &calendar.Saved{Object: next}, calendar.Draft{Telling: calendar.Unscheduled}, there,
+		nil)
 	if errors.Is(err, change.ErrSame) {
 		result.Did, err = calendar.ImportedSame, nil
 	}

@@ -16,7 +16,9 @@ type imagined struct {
 }
 
 func newImagined() *imagined {
-	return &imagined{map[change.ObjectKey][]byte{}, map[calendar.UID][]calendar.Appointment{}, map[calendar.UserID]calendar.Usage{}}
+	return &imagined{
+		map[change.ObjectKey][]byte{}, map[calendar.UID][]calendar.Appointment{}, map[calendar.UserID]calendar.Usage{},
+	}
 }
 
 // copiesOf returns the objects with a UID.
@@ -35,7 +37,8 @@ func (m *imagined) add(cal calendar.Calendar, objects []*calendar.Object, result
 		}
 		at := change.ObjectKey{Calendar: cal.ID, UID: o.UID}
 		if m.objects[at] == nil {
-			m.copies[o.UID] = append(m.copies[o.UID], calendar.Appointment{Owner: cal.Owner, Object: calendar.Object{Calendar: cal.ID, Name: o.Name}})
+			m.copies[o.UID] = append(m.copies[o.UID],
+				calendar.Appointment{Owner: cal.Owner, Object: calendar.Object{Calendar: cal.ID, Name: o.Name}})
 		}
 		m.objects[at] = o.Data
 	}
@@ -62,7 +65,9 @@ func (i *Importer) plan(ctx context.Context, cal calendar.Calendar) (calendar.Ca
 }
 
 // foresee computes the results of a Store: it runs the transaction and rolls it back.
-func (i *Importer) foresee(ctx context.Context, cal calendar.Calendar, objects []*calendar.Object, results []calendar.ImportResult) error {
+func (i *Importer) foresee(
+	ctx context.Context, cal calendar.Calendar, objects []*calendar.Object, results []calendar.ImportResult,
+) error {
 	var last *work
 	err := i.imagine(ctx, &last, func(w *work) error {
 		if i.unmade[cal.ID] {

@@ -11,7 +11,8 @@ import (
 )
 
 func errShareLevel() error {
-	return calendar.Errorf(calendar.Invalid, "", "a calendar is shared for free and busy times, for reading, or for reading and writing")
+	return calendar.Errorf(calendar.Invalid, "",
+		"a calendar is shared for free and busy times, for reading, or for reading and writing")
 }
 
 func errOwnCalendar() error {
@@ -20,7 +21,9 @@ func errOwnCalendar() error {
 
 // Reshare changes the shares of a calendar of the caller: all of them, or none. It returns the resulting shares. A
 // share that is already as requested stays untouched.
-func (s *Sharer) Reshare(ctx context.Context, c calendar.Caller, id calendar.CalendarID, edits []calendar.ShareEdit) ([]calendar.Share, error) {
+func (s *Sharer) Reshare(
+	ctx context.Context, c calendar.Caller, id calendar.CalendarID, edits []calendar.ShareEdit,
+) ([]calendar.Share, error) {
 	if err := s.reader.Allow(ctx, c, calendar.ShareCalendar, id); err != nil {
 		return nil, err
 	}
@@ -32,7 +35,8 @@ func (s *Sharer) Reshare(ctx context.Context, c calendar.Caller, id calendar.Cal
 			return nil, errOwnCalendar()
 		}
 		if max(len(e.Title), len(e.CommonName)) > calendar.MaxNameLength {
-			return nil, calendar.Errorf(calendar.Invalid, "", "a name in an invitation is longer than %d bytes", calendar.MaxNameLength)
+			return nil, calendar.Errorf(calendar.Invalid, "", "a name in an invitation is longer than %d bytes",
+				calendar.MaxNameLength)
 		}
 	}
 	shares, _, err := s.reshare(ctx, c, id, edits)
@@ -40,7 +44,9 @@ func (s *Sharer) Reshare(ctx context.Context, c calendar.Caller, id calendar.Cal
 }
 
 // reshare is Reshare after the check of access. It reports whether anything changed.
-func (s *Sharer) reshare(ctx context.Context, c calendar.Caller, id calendar.CalendarID, edits []calendar.ShareEdit) (shares []calendar.Share, changed bool, err error) {
+func (s *Sharer) reshare(
+	ctx context.Context, c calendar.Caller, id calendar.CalendarID, edits []calendar.ShareEdit,
+) (shares []calendar.Share, changed bool, err error) {
 	var cal calendar.Calendar
 	err = s.change(ctx, c, func(tx *change.Tx) error {
 		shares = make([]calendar.Share, len(edits))
@@ -174,7 +180,9 @@ func (t *sharing) offer(before *calendar.Share, next calendar.Share) {
 
 // offered returns a share after an edit. The share of an unwilling user is declined.
 func (t *sharing) offered(before *calendar.Share, e calendar.ShareEdit, willing bool) calendar.Share {
-	next := calendar.Share{Calendar: t.cal.ID, User: e.With, Access: e.Access, Title: e.Title, CommonName: e.CommonName, Created: t.Now()}
+	next := calendar.Share{
+		Calendar: t.cal.ID, User: e.With, Access: e.Access, Title: e.Title, CommonName: e.CommonName, Created: t.Now(),
+	}
 	had, has := false, calendar.NoAccess
 	if before != nil {
 		next.Created, next.Maker = before.Created, before.Maker
@@ -235,7 +243,8 @@ func (t *sharing) daily(ctx context.Context, before *calendar.Share, next calend
 	if err != nil || n <= dailyMost {
 		return err
 	}
-	e := calendar.Errorf(calendar.TooLarge, "", "you made %d new shares with %q in the last 24 hours, which is the limit", dailyMost, next.User.Name)
+	e := calendar.Errorf(calendar.TooLarge, "",
+		"you made %d new shares with %q in the last 24 hours, which is the limit", dailyMost, next.User.Name)
 	e.Hint = "share this calendar tomorrow"
 	return e
 }
@@ -248,7 +257,8 @@ func (t *sharing) acquainted(ctx context.Context, before *calendar.Share, e cale
 	if in, err := t.InGroup(ctx, e.With.ID, t.cal.Owner); in || err != nil {
 		return err
 	}
-	return calendar.Errorf(calendar.Forbidden, "", "you are not in the group %q, and share nothing with it", e.With.Name)
+	return calendar.Errorf(calendar.Forbidden, "", "you are not in the group %q, and share nothing with it",
+		e.With.Name)
 }
 
 // The limits of one user's offers to another: all shared calendars, new shares per day, and pending offers.
@@ -273,10 +283,12 @@ func (t *sharing) bearable(ctx context.Context, before *calendar.Share, next cal
 	var e *calendar.Error
 	switch {
 	case before == nil && has.Shared >= sharedMost:
-		e = calendar.Errorf(calendar.TooLarge, "", "you share %d calendars with %q, which is the limit", has.Shared, next.User.Name)
+		e = calendar.Errorf(calendar.TooLarge, "", "you share %d calendars with %q, which is the limit", has.Shared,
+			next.User.Name)
 		e.Hint = "take back one that they no longer need"
 	case waits && (has.Waiting >= offeredMost || has.WaitingOfAll >= offeredMostAll):
-		e = calendar.Errorf(calendar.TooLarge, "", "%q has too many offers to answer, and gets no more until they do", next.User.Name)
+		e = calendar.Errorf(calendar.TooLarge, "", "%q has too many offers to answer, and gets no more until they do",
+			next.User.Name)
 		e.Hint = "ask them to answer, or take back an offer"
 	default:
 		return nil
@@ -301,7 +313,9 @@ func (t *sharing) withdraw(ctx context.Context, before *calendar.Share) error {
 }
 
 // put writes a share and a journal entry.
-func (t *sharing) put(ctx context.Context, change calendar.ChangeKind, before *calendar.Share, said, next calendar.Share) error {
+func (t *sharing) put(
+	ctx context.Context, change calendar.ChangeKind, before *calendar.Share, said, next calendar.Share,
+) error {
 	if err := t.log(ctx, change, before, said); err != nil {
 		return err
 	}
@@ -309,7 +323,9 @@ func (t *sharing) put(ctx context.Context, change calendar.ChangeKind, before *c
 }
 
 // log writes a journal entry with a version of its own.
-func (t *sharing) log(ctx context.Context, change calendar.ChangeKind, before *calendar.Share, next calendar.Share) error {
+func (t *sharing) log(
+	ctx context.Context, change calendar.ChangeKind, before *calendar.Share, next calendar.Share,
+) error {
 	cal, err := t.NextVersion(ctx, t.cal.ID)
 	if err != nil {
 		return err
@@ -323,12 +339,15 @@ func (t *sharing) log(ctx context.Context, change calendar.ChangeKind, before *c
 
 // Answer accepts or declines an invitation of the caller. To decline after accepting is to leave the calendar. It
 // returns the calendar if it was accepted.
-func (s *Sharer) Answer(ctx context.Context, c calendar.Caller, id calendar.InvitationID, r calendar.Reply) (calendar.Calendar, error) {
+func (s *Sharer) Answer(
+	ctx context.Context, c calendar.Caller, id calendar.InvitationID, r calendar.Reply,
+) (calendar.Calendar, error) {
 	if err := c.MayOwn(calendar.AnswerInvitation); err != nil {
 		return calendar.Calendar{}, err
 	}
 	if len(r.Name) > calendar.MaxNameLength {
-		return calendar.Calendar{}, calendar.Errorf(calendar.Invalid, "", "the calendar's name is longer than %d bytes", calendar.MaxNameLength)
+		return calendar.Calendar{}, calendar.Errorf(calendar.Invalid, "", "the calendar's name is longer than %d bytes",
+			calendar.MaxNameLength)
 	}
 	offers, err := s.store.Offers(ctx, c.User.ID)
 	if err != nil {

@@ -53,16 +53,19 @@ type Config struct {
 func New(c Config) *Ledger {
 	validator := change.NewValidator(c.Limits, c.Zones)
 	writer := change.NewWriter(change.WriterConfig{
-		Reader: c.Reader, Store: c.Store, Validator: validator, Now: c.Now, Outbox: c.Limits.Outbox, Sources: c.Sources, Written: c.Written,
+		Reader: c.Reader, Store: c.Store, Validator: validator, Now: c.Now, Outbox: c.Limits.Outbox, Sources: c.Sources,
+		Written: c.Written,
 	})
 	return &Ledger{
-		Reader: c.Reader, writer: writer, validator: validator, store: c.Store, limits: c.Limits, now: c.Now, newID: c.NewID, zones: c.Zones,
+		Reader: c.Reader, writer: writer, validator: validator, store: c.Store, limits: c.Limits, now: c.Now,
+		newID: c.NewID, zones: c.Zones,
 		Sharer:   &Sharer{c.Reader, writer, c.Store},
 		Homes:    &Homes{writer, c.Store, c.Now},
 		Attempts: &Attempts{c.Store, c.Now, c.NewID},
 		planner:  planner{c.Now, c.NewID, c.Zones},
 		Scheduler: delivery.NewScheduler(delivery.SchedulerConfig{
-			Reader: c.Reader, Writer: writer, Validator: validator, Store: c.Store, Limits: c.Limits, Now: c.Now, NewID: c.NewID,
+			Reader: c.Reader, Writer: writer, Validator: validator, Store: c.Store, Limits: c.Limits, Now: c.Now,
+			NewID: c.NewID,
 			Zones: c.Zones, Mailed: c.Mailed, Task: c.Task,
 		}),
 	}

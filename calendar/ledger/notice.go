@@ -10,7 +10,8 @@ import (
 // notify tells a sharee about an offer. A free/busy share needs no notification, because no client can show it.
 func notify(tx *change.Tx, cal calendar.Calendar, share calendar.Share) {
 	n := share.About(cal)
-	n.Name, n.Owner, n.Title = n.Invitation.Notice(), calendar.PersonOf(tx.Caller.User), calendar.Offer{Share: share, From: cal}.Name()
+	n.Name, n.Owner, n.Title = n.Invitation.Notice(), calendar.PersonOf(tx.Caller.User),
+		calendar.Offer{Share: share, From: cal}.Name()
 	if share.Access == calendar.FreeBusyAccess {
 		tx.WithdrawNotice(share.User.ID, n.Name)
 		return
@@ -53,7 +54,9 @@ func announce(ctx context.Context, tx *change.Tx, cal calendar.Calendar, there b
 
 // Dismiss removes a notification. A pending invitation stays pending. To remove a notification that is already gone,
 // for example because its invitation was answered, is no error.
-func (s *Sharer) Dismiss(ctx context.Context, c calendar.Caller, name calendar.NoticeName, when calendar.Precondition) error {
+func (s *Sharer) Dismiss(
+	ctx context.Context, c calendar.Caller, name calendar.NoticeName, when calendar.Precondition,
+) error {
 	if err := c.MayOwn(calendar.AnswerInvitation); err != nil {
 		return err
 	}

@@ -28,7 +28,10 @@ type shared struct {
 }
 
 // saveShared is save for another user's calendar.
-func (w *work) saveShared(ctx context.Context, cal *change.LockedCalendar, saved *calendar.Saved, d calendar.Draft, old, twin *calendar.Object) error {
+func (w *work) saveShared(
+	ctx context.Context, cal *change.LockedCalendar, saved *calendar.Saved, d calendar.Draft, old,
+	twin *calendar.Object,
+) error {
 	s := shared{work: w, cal: cal, old: old, sent: saved.Object, saved: saved}
 	var err error
 	if s.was, err = w.OwnPart(ctx, cal.ID, w.Caller.User.ID, s.sent.UID); err != nil {
@@ -157,7 +160,9 @@ func (s *shared) split(owners []byte) (text, mine []byte, err error) {
 		err = s.validator.CheckSize(text)
 	}
 	if err == nil && len(mine) > calendar.MaxOwnPart {
-		err = calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "the reminders have %d bytes; for an event in a shared calendar, at most %d are stored", len(mine), calendar.MaxOwnPart)
+		err = calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize,
+			"the reminders have %d bytes; for an event in a shared calendar, at most %d are stored", len(mine),
+			calendar.MaxOwnPart)
 	}
 	return text, mine, err
 }
@@ -171,7 +176,8 @@ func (s *shared) put(ctx context.Context, p calendar.OwnPart) error {
 func (w *work) putOwn(ctx context.Context, cal calendar.CalendarID, p calendar.OwnPart) error {
 	held, err := w.PutOwnPart(ctx, cal, w.Caller.User.ID, p)
 	if err == nil && held > calendar.MaxOwnParts {
-		err = calendar.Errorf(calendar.TooLarge, calendar.RuleDiskSpace, "your reminders in this calendar would have more than %d bytes", calendar.MaxOwnParts)
+		err = calendar.Errorf(calendar.TooLarge, calendar.RuleDiskSpace,
+			"your reminders in this calendar would have more than %d bytes", calendar.MaxOwnParts)
 	}
 	return err
 }
@@ -183,7 +189,8 @@ func (s *shared) write(ctx context.Context, d calendar.Draft, text []byte) (cale
 		return calendar.Object{}, err
 	}
 	next := s.sent
-	next.Data, next.ETag, next.Size, next.Derived = text, calendar.ETagOf(text), int64(len(text)), s.validator.DerivedOf(o)
+	next.Data, next.ETag, next.Size, next.Derived = text, calendar.ETagOf(text), int64(len(text)),
+		s.validator.DerivedOf(o)
 	next.Modified = s.now().Truncate(time.Second)
 	next.Created = next.Modified
 	if s.old != nil {

@@ -28,34 +28,41 @@ type Responded struct {
 }
 
 // Respond answers an invitation. The organizer is notified as usual.
-func (s *Ledger) Respond(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, a Response) (Responded, error) {
+func (s *Ledger) Respond(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, a Response,
+) (Responded, error) {
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return Responded{}, err
 	}
 	var done Responded
-	r := revision{s, a.Meter, c, cal, calendar.TellAll, func(ctx context.Context, o *content.Object) (result edit.Result, err error) {
-		result, done.Kept, err = s.respond(ctx, cal, o, a.Response)
-		return result, err
-	}, nil}
+	r := revision{s, a.Meter, c, cal, calendar.TellAll,
+		func(ctx context.Context, o *content.Object) (result edit.Result, err error) {
+			result, done.Kept, err = s.respond(ctx, cal, o, a.Response)
+			return result, err
+		}, nil}
 	var err error
 	done.Edited, err = r.run(ctx, uid, a.When)
 	return done, err
 }
 
-func (s *Ledger) respond(ctx context.Context, cal calendar.Calendar, o *content.Object, a schedule.Response) (edit.Result, []schedule.KeptAnswer, error) {
+func (s *Ledger) respond(
+	ctx context.Context, cal calendar.Calendar, o *content.Object, a schedule.Response,
+) (edit.Result, []schedule.KeptAnswer, error) {
 	parties, err := s.FindParties(ctx, s.store, schedule.Parties(o))
 	if err != nil {
 		return edit.Result{}, nil, err
 	}
 	self := parties.Are(cal.Owner)
 	if schedule.RoleIn(o, self) == schedule.Organizer {
-		return edit.Result{}, nil, calendar.Errorf(calendar.Invalid, "", "the owner of %q organizes this event: there is no invitation to answer", cal.Name)
+		return edit.Result{}, nil, calendar.Errorf(calendar.Invalid, "",
+			"the owner of %q organizes this event: there is no invitation to answer", cal.Name)
 	}
 	rules := schedule.Rules{Zones: s.zones, Now: s.now()}
 	made, err := rules.Respond(ctx, o, self, a)
 	switch {
 	case errors.Is(err, schedule.ErrNoGuest):
-		return edit.Result{}, nil, calendar.Errorf(calendar.Invalid, "", "this event does not invite the owner of %q", cal.Name).
+		return edit.Result{}, nil, calendar.Errorf(calendar.Invalid, "", "this event does not invite the owner of %q",
+			cal.Name).
 			Advising("an invitation names one of their mail addresses among its attendees")
 	case errors.Is(err, schedule.ErrNoInstance):
 		return edit.Result{}, nil, calendar.Errorf(calendar.NotFound, "", "the series has no such instance")

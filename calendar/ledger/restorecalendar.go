@@ -11,7 +11,9 @@ import (
 // RestoreCalendar takes a calendar of the caller out of the trash, with its objects and its shares, to its former
 // address or to another one. The meetings that were deleted with it are stored again, as an undo would store them:
 // attendees are invited again with their former answers.
-func (s *Ledger) RestoreCalendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID, as calendar.Segment) (calendar.RestoredCalendar, error) {
+func (s *Ledger) RestoreCalendar(
+	ctx context.Context, c calendar.Caller, id calendar.CalendarID, as calendar.Segment,
+) (calendar.RestoredCalendar, error) {
 	t, err := s.trashedCalendar(ctx, c, calendar.ChangeCalendar, id)
 	if err != nil {
 		return calendar.RestoredCalendar{}, err
@@ -58,7 +60,8 @@ func (r *calendarReturn) list(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if slices.Contains(versions, e.Version) && e.Subject() == calendar.AboutObject && e.Did == calendar.Deleted {
+			if slices.Contains(versions, e.Version) && e.Subject() == calendar.AboutObject &&
+				e.Did == calendar.Deleted {
 				found.add(e.Version, e.Before)
 			}
 		}
@@ -101,8 +104,12 @@ func (r *calendarReturn) part(ctx context.Context, versions []calendar.Version, 
 
 // revive stores the meetings that some changes deleted. It counts the meetings that cannot come back, for example
 // because the owner has them in another calendar by now, or because the journal no longer has the text.
-func (r *calendarReturn) revive(ctx context.Context, w *work, in calendar.CalendarID, versions []calendar.Version) (left int, err error) {
-	for e, err := range w.Journal(ctx, in, calendar.JournalQuery{From: versions[len(versions)-1], Until: versions[0], WithBefore: true}) {
+func (r *calendarReturn) revive(
+	ctx context.Context, w *work, in calendar.CalendarID, versions []calendar.Version,
+) (left int, err error) {
+	for e, err := range w.Journal(ctx, in, calendar.JournalQuery{
+		From: versions[len(versions)-1], Until: versions[0], WithBefore: true,
+	}) {
 		if err != nil {
 			return left, err
 		}
@@ -128,7 +135,8 @@ func (r *calendarReturn) revive(ctx context.Context, w *work, in calendar.Calend
 
 // oneMeetings lists the rules that keep one meeting in the trash, rather than the whole calendar.
 var oneMeetings = []calendar.Rule{
-	calendar.RuleUniqueScheduling, calendar.RuleUIDConflict, calendar.RuleSameOrganizer, calendar.RuleOrganizerChange, calendar.RuleAttendeeChange,
+	calendar.RuleUniqueScheduling, calendar.RuleUIDConflict, calendar.RuleSameOrganizer, calendar.RuleOrganizerChange,
+	calendar.RuleAttendeeChange,
 }
 
 // stays reports whether an error keeps one meeting in the trash.
@@ -148,12 +156,15 @@ func (w *work) revived(in calendar.CalendarID, was state) (calendar.Saved, error
 		return calendar.Saved{}, e
 	}
 	return calendar.Saved{Object: calendar.Object{
-		Calendar: in, Name: was.name, ETag: calendar.ETagOf(was.data), Size: int64(len(was.data)), Data: was.data, Derived: d,
+		Calendar: in, Name: was.name, ETag: calendar.ETagOf(was.data), Size: int64(len(was.data)), Data: was.data,
+		Derived: d,
 	}}, nil
 }
 
 // freeName returns the name for a restored object: its former one, unless another object has it by now.
-func (w *work) freeName(ctx context.Context, in calendar.CalendarID, wanted calendar.ObjectName) (calendar.ObjectName, error) {
+func (w *work) freeName(
+	ctx context.Context, in calendar.CalendarID, wanted calendar.ObjectName,
+) (calendar.ObjectName, error) {
 	at, _, err := w.LiveObject(ctx, in, wanted, "")
 	if at != nil {
 		return calendar.ObjectName(w.newID() + ".ics"), err
@@ -166,6 +177,7 @@ func errAddressTaken(err error, at calendar.Segment) error {
 	if calendar.ReasonOf(err) != calendar.Exists {
 		return err
 	}
-	return calendar.Errorf(calendar.Exists, calendar.RuleResourceMustBeNil, "another calendar has the address %q by now", string(at)).
+	return calendar.Errorf(calendar.Exists, calendar.RuleResourceMustBeNil,
+		"another calendar has the address %q by now", string(at)).
 		Advising("restore it to another address")
 }

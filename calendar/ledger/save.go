@@ -13,12 +13,16 @@ import (
 )
 
 // Put stores a client's object, byte for byte except for control characters.
-func (s *Ledger) Put(ctx context.Context, c calendar.Caller, cal calendar.Calendar, d calendar.Draft) (calendar.Saved, error) {
+func (s *Ledger) Put(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, d calendar.Draft,
+) (calendar.Saved, error) {
 	return s.save(ctx, c, cal, d)
 }
 
 // Add stores a new object under a name that the server chooses (RFC 5995).
-func (s *Ledger) Add(ctx context.Context, c calendar.Caller, cal calendar.Calendar, data []byte) (calendar.Saved, error) {
+func (s *Ledger) Add(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, data []byte,
+) (calendar.Saved, error) {
 	return s.save(ctx, c, cal, calendar.Draft{
 		Name: calendar.ObjectName(s.newID() + ".ics"), Data: data, When: calendar.Precondition{NoneMatchAny: true},
 	})
@@ -26,7 +30,9 @@ func (s *Ledger) Add(ctx context.Context, c calendar.Caller, cal calendar.Calend
 
 // save is the single entry point for writes. It validates, checks access and precondition, assigns a version, and
 // writes object and journal in one transaction.
-func (s *Ledger) save(ctx context.Context, c calendar.Caller, cal calendar.Calendar, d calendar.Draft) (calendar.Saved, error) {
+func (s *Ledger) save(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, d calendar.Draft,
+) (calendar.Saved, error) {
 	saved, err := s.saveAll(ctx, c, cal, []calendar.Draft{d}, nil)
 	if err != nil {
 		return calendar.Saved{}, err
@@ -40,7 +46,8 @@ const readSteps = 1
 // saveAll is save for several objects that belong together, and for a further step along in the same transaction, which
 // may be nil.
 func (s *Ledger) saveAll(
-	ctx context.Context, c calendar.Caller, cal calendar.Calendar, drafts []calendar.Draft, along func(context.Context, *work) error,
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, drafts []calendar.Draft,
+	along func(context.Context, *work) error,
 ) ([]calendar.Saved, error) {
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return nil, err
@@ -58,7 +65,8 @@ func (s *Ledger) saveAll(
 		}
 		next[i].Cleaned = len(d.Data) < given
 		next[i].Object = calendar.Object{
-			Calendar: cal.ID, Name: d.Name, ETag: calendar.ETagOf(d.Data), Size: int64(len(d.Data)), Data: d.Data, Derived: derived,
+			Calendar: cal.ID, Name: d.Name, ETag: calendar.ETagOf(d.Data), Size: int64(len(d.Data)), Data: d.Data,
+			Derived: derived,
 		}
 	}
 	for _, d := range drafts {
@@ -167,20 +175,25 @@ func uidConflict(at calendar.ObjectName, format string, uid calendar.UID) error 
 
 // Delete deletes an object; a tombstone and the journal keep it for a while. For an organizer this cancels the event,
 // for an attendee it declines the invitation.
-func (s *Ledger) Delete(ctx context.Context, c calendar.Caller, cal calendar.Calendar, name calendar.ObjectName, when calendar.Precondition) error {
+func (s *Ledger) Delete(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, name calendar.ObjectName, when calendar.Precondition,
+) error {
 	return s.DeleteTelling(ctx, c, cal, name, when, calendar.TellAll)
 }
 
 // DeleteTelling is Delete with a choice whether to notify others.
 func (s *Ledger) DeleteTelling(
-	ctx context.Context, c calendar.Caller, cal calendar.Calendar, name calendar.ObjectName, when calendar.Precondition, tell calendar.Telling,
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, name calendar.ObjectName, when calendar.Precondition,
+	tell calendar.Telling,
 ) error {
 	_, err := s.delete(ctx, c, cal, calendar.Draft{Name: name, When: when, Telling: tell})
 	return err
 }
 
 // delete deletes the object that a draft names, and returns the people who were notified.
-func (s *Ledger) delete(ctx context.Context, c calendar.Caller, cal calendar.Calendar, d calendar.Draft) (told []calendar.Told, err error) {
+func (s *Ledger) delete(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, d calendar.Draft,
+) (told []calendar.Told, err error) {
 	if err := c.May(calendar.DeleteObjects, cal); err != nil {
 		return nil, err
 	}

@@ -24,16 +24,22 @@ func (s *Sharer) change(ctx context.Context, c calendar.Caller, do func(*change.
 
 // Share offers access to a calendar of the caller to a user, found by name or mail address. It replaces the user's
 // former access.
-func (s *Sharer) Share(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string, access calendar.Access) (calendar.Share, error) {
+func (s *Sharer) Share(
+	ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string, access calendar.Access,
+) (calendar.Share, error) {
 	return s.share(ctx, c, id, with, calendar.ShareEdit{Access: access})
 }
 
 // Settle is Share for the administrator: the user need not accept.
-func (s *Sharer) Settle(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string, access calendar.Access) (calendar.Share, error) {
+func (s *Sharer) Settle(
+	ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string, access calendar.Access,
+) (calendar.Share, error) {
 	return s.share(ctx, c, id, with, calendar.ShareEdit{Access: access, Settled: true})
 }
 
-func (s *Sharer) share(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string, e calendar.ShareEdit) (calendar.Share, error) {
+func (s *Sharer) share(
+	ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string, e calendar.ShareEdit,
+) (calendar.Share, error) {
 	user, err := s.Sharee(ctx, c, id, with)
 	if e.Settled && err != nil && calendar.ReasonOf(err) == calendar.NotFound {
 		if group, none := s.store.GroupByName(ctx, strings.ToLower(strings.TrimSpace(with))); none == nil {
@@ -56,7 +62,9 @@ func (s *Sharer) share(ctx context.Context, c calendar.Caller, id calendar.Calen
 
 // Sharee finds the user, by name or mail address, with whom the caller wants to share a calendar. It finds the same
 // users as a search for people.
-func (s *Sharer) Sharee(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string) (calendar.User, error) {
+func (s *Sharer) Sharee(
+	ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string,
+) (calendar.User, error) {
 	if err := s.reader.Allow(ctx, c, calendar.ShareCalendar, id); err != nil {
 		return calendar.User{}, err
 	}
@@ -75,7 +83,10 @@ func (s *Sharer) sharee(ctx context.Context, c calendar.Caller, with string) (ca
 		return user, err
 	}
 	groups, err := s.store.GroupsOf(ctx, c.User.ID)
-	if i := slices.IndexFunc(groups, func(g calendar.User) bool { return strings.EqualFold(g.Name, with) }); err == nil && i >= 0 {
+	if i := slices.IndexFunc(groups, func(g calendar.User) bool {
+		return strings.EqualFold(g.Name,
+			with)
+	}); err == nil && i >= 0 {
 		return groups[i], nil
 	}
 	if err != nil {
@@ -118,12 +129,17 @@ func (s *Sharer) Unshare(ctx context.Context, c calendar.Caller, id calendar.Cal
 }
 
 // shareeOf is sharee for the withdrawal of a share: it also finds a group that the caller is no longer in.
-func (s *Sharer) shareeOf(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string) (calendar.User, error) {
+func (s *Sharer) shareeOf(
+	ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string,
+) (calendar.User, error) {
 	shares, err := s.store.Shares(ctx, id)
 	if err != nil {
 		return calendar.User{}, err
 	}
-	if i := slices.IndexFunc(shares, func(h calendar.Share) bool { return strings.EqualFold(h.User.Name, strings.TrimSpace(with)) }); i >= 0 {
+	if i := slices.IndexFunc(shares, func(h calendar.Share) bool {
+		return strings.EqualFold(h.User.Name,
+			strings.TrimSpace(with))
+	}); i >= 0 {
 		return shares[i].User, nil
 	}
 	return s.sharee(ctx, c, with)

@@ -37,7 +37,10 @@ func (s *Ledger) Move(ctx context.Context, c calendar.Caller, t Transfer) (calen
 }
 
 // MoveToCalendar moves a whole object to another calendar, under the same name unless that is taken.
-func (s *Ledger) MoveToCalendar(ctx context.Context, c calendar.Caller, from calendar.Calendar, uid calendar.UID, to calendar.Calendar, when calendar.Precondition) (calendar.Saved, error) {
+func (s *Ledger) MoveToCalendar(
+	ctx context.Context, c calendar.Caller, from calendar.Calendar, uid calendar.UID, to calendar.Calendar,
+	when calendar.Precondition,
+) (calendar.Saved, error) {
 	t, err := s.toCalendar(ctx, c, from, uid, to, when)
 	if err != nil {
 		return calendar.Saved{}, err
@@ -46,7 +49,10 @@ func (s *Ledger) MoveToCalendar(ctx context.Context, c calendar.Caller, from cal
 }
 
 // CopyToCalendar copies a whole object to another calendar.
-func (s *Ledger) CopyToCalendar(ctx context.Context, c calendar.Caller, from calendar.Calendar, uid calendar.UID, to calendar.Calendar, when calendar.Precondition) (calendar.Saved, error) {
+func (s *Ledger) CopyToCalendar(
+	ctx context.Context, c calendar.Caller, from calendar.Calendar, uid calendar.UID, to calendar.Calendar,
+	when calendar.Precondition,
+) (calendar.Saved, error) {
 	t, err := s.toCalendar(ctx, c, from, uid, to, when)
 	if err != nil {
 		return calendar.Saved{}, err
@@ -55,7 +61,10 @@ func (s *Ledger) CopyToCalendar(ctx context.Context, c calendar.Caller, from cal
 }
 
 // toCalendar plans a transfer of the object with a UID.
-func (s *Ledger) toCalendar(ctx context.Context, c calendar.Caller, from calendar.Calendar, uid calendar.UID, to calendar.Calendar, when calendar.Precondition) (Transfer, error) {
+func (s *Ledger) toCalendar(
+	ctx context.Context, c calendar.Caller, from calendar.Calendar, uid calendar.UID, to calendar.Calendar,
+	when calendar.Precondition,
+) (Transfer, error) {
 	if err := c.May(calendar.ReadObjects, from); err != nil {
 		return Transfer{}, err
 	}
@@ -66,7 +75,9 @@ func (s *Ledger) toCalendar(ctx context.Context, c calendar.Caller, from calenda
 	if err != nil {
 		return Transfer{}, err
 	}
-	t := Transfer{From: from, Name: o.Name, To: to, As: o.Name, When: when, Then: calendar.Precondition{NoneMatchAny: true}}
+	t := Transfer{
+		From: from, Name: o.Name, To: to, As: o.Name, When: when, Then: calendar.Precondition{NoneMatchAny: true},
+	}
 	switch _, err := s.store.Object(ctx, to.ID, o.Name); {
 	case err == nil && from.ID != to.ID:
 		t.As = nameFor(s.newID())
@@ -76,7 +87,9 @@ func (s *Ledger) toCalendar(ctx context.Context, c calendar.Caller, from calenda
 	return t, nil
 }
 
-func (s *Ledger) transfer(ctx context.Context, c calendar.Caller, t Transfer, remove bool) (saved calendar.Saved, err error) {
+func (s *Ledger) transfer(
+	ctx context.Context, c calendar.Caller, t Transfer, remove bool,
+) (saved calendar.Saved, err error) {
 	if err := t.allowed(c); err != nil {
 		return calendar.Saved{}, err
 	}

@@ -52,11 +52,13 @@ func (u *undoing) notUndone(ctx context.Context, id calendar.ChangeID, left []ca
 	case err != nil:
 		return err
 	case by != 0:
-		return calendar.Errorf(calendar.Stale, "", "the change %s was taken back already, by the change %s", id, calendar.ChangeID{Calendar: id.Calendar, Version: by})
+		return calendar.Errorf(calendar.Stale, "", "the change %s was taken back already, by the change %s", id,
+			calendar.ChangeID{Calendar: id.Calendar, Version: by})
 	case len(left) > 0:
 		return conflict(left)
 	}
-	return calendar.Errorf(calendar.Stale, "", "the change %s makes no difference any more: everything is as it was before", id)
+	return calendar.Errorf(calendar.Stale, "",
+		"the change %s makes no difference any more: everything is as it was before", id)
 }
 
 // undoneBy returns the change that undid another one, unless it was undone itself; 0 if there is none.
@@ -82,7 +84,8 @@ func (s *Ledger) UndoSince(ctx context.Context, c calendar.Caller, since calenda
 		return calendar.Undone{}, calendar.Errorf(calendar.Invalid, "", "say in which calendar")
 	}
 	if since.Token == "" && !since.Anybody {
-		return calendar.Undone{}, calendar.Errorf(calendar.Invalid, "", "say whose changes to take back: there is no token with an empty id")
+		return calendar.Undone{}, calendar.Errorf(calendar.Invalid, "",
+			"say whose changes to take back: there is no token with an empty id")
 	}
 	if err := u.chooseSince(ctx, since); err != nil {
 		return calendar.Undone{}, err
@@ -91,7 +94,9 @@ func (s *Ledger) UndoSince(ctx context.Context, c calendar.Caller, since calenda
 		return calendar.Undone{}, nil
 	}
 	if len(u.places)+len(u.stay) == 0 {
-		return calendar.Undone{}, calendar.Errorf(calendar.NotFound, "", "the token %q has changed nothing since %s that you may take back", since.Token, calendar.ShortTime(since.At))
+		return calendar.Undone{}, calendar.Errorf(calendar.NotFound, "",
+			"the token %q has changed nothing since %s that you may take back", since.Token,
+			calendar.ShortTime(since.At))
 	}
 	// The first run only previews, because taking the lock of a calendar gives it a new version. A calendar without
 	// anything to undo must not get one.
@@ -103,7 +108,9 @@ func (s *Ledger) UndoSince(ctx context.Context, c calendar.Caller, since calenda
 	case since.Preview:
 		return plan, nil
 	case len(plan.Left) > 0 && !since.LeaveChanged:
-		return calendar.Undone{}, conflict(plan.Left).Advising("leave out the events that have changed since, or take the later changes back first")
+		return calendar.Undone{},
+			conflict(plan.Left).Advising("leave out the events that have changed since, or take the later changes " +
+				"back first")
 	case len(plan.Steps) == 0:
 		return plan, nil
 	}

@@ -21,7 +21,8 @@ func (u *undoing) hold(size int64) error {
 	if u.held += size; u.held <= u.limits.UndoBytes {
 		return nil
 	}
-	return calendar.Errorf(calendar.TooLarge, "", "the versions before these changes have more than %d KiB", u.limits.UndoBytes>>10).
+	return calendar.Errorf(calendar.TooLarge, "", "the versions before these changes have more than %d KiB",
+		u.limits.UndoBytes>>10).
 		Advising("take back fewer of them, the later ones first, or correct the event by hand")
 }
 

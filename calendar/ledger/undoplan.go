@@ -53,7 +53,8 @@ type undoPlace struct {
 
 func newUndoPlace(j lookup.Journal) *undoPlace {
 	return &undoPlace{
-		Journal: j, first: map[calendar.UID]calendar.Version{}, whom: map[calendar.UserID]calendar.Version{}, size: map[calendar.UID]int64{},
+		Journal: j, first: map[calendar.UID]calendar.Version{}, whom: map[calendar.UserID]calendar.Version{},
+		size: map[calendar.UID]int64{},
 	}
 }
 
@@ -79,7 +80,8 @@ func (u *undoing) choose(ctx context.Context, e calendar.Change) error {
 	if i < 0 {
 		j, err := u.JournalOf(ctx, u.caller, e.Calendar)
 		if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-			return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "this change belongs together with one in a calendar that you may not write to")
+			return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges,
+				"this change belongs together with one in a calendar that you may not write to")
 		}
 		if err != nil {
 			return err
@@ -130,7 +132,8 @@ func (u *undoing) chooseSince(ctx context.Context, since calendar.UndoSince) err
 				break
 			}
 			if since.Anybody && e.Subject() == calendar.AboutCalendar && e.Did == calendar.Created {
-				return calendar.Errorf(calendar.Invalid, "", "there was no such calendar then: it was made on %s", calendar.ShortTime(e.At))
+				return calendar.Errorf(calendar.Invalid, "", "there was no such calendar then: it was made on %s",
+					calendar.ShortTime(e.At))
 			}
 			if since.Anybody && (e.Did.Answers() || e.Subject() == calendar.AboutShare) {
 				continue
@@ -145,7 +148,8 @@ func (u *undoing) chooseSince(ctx context.Context, since calendar.UndoSince) err
 				return err
 			}
 			if u.count > maxUndo {
-				return calendar.Errorf(calendar.TooLarge, "", "these are more than %d changes; take back the later ones first", maxUndo)
+				return calendar.Errorf(calendar.TooLarge, "",
+					"these are more than %d changes; take back the later ones first", maxUndo)
 			}
 		}
 		if err := u.noteGone(ctx, j, since.At); err != nil {

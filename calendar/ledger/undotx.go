@@ -122,7 +122,8 @@ func (t *undoIn) remove(ctx context.Context) (open bool, err error) {
 // schedules nothing.
 func (t *undoIn) endMeetings(ctx context.Context) error {
 	if len(t.place.meetings) > undoPart {
-		return calendar.Errorf(calendar.TooLarge, "", "the calendar %q has more than %d meetings with other people", t.cal.Name, undoPart).
+		return calendar.Errorf(calendar.TooLarge, "", "the calendar %q has more than %d meetings with other people",
+			t.cal.Name, undoPart).
 			Advising("delete the calendar instead")
 	}
 	undoes := t.Undoes

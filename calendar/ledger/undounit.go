@@ -15,7 +15,9 @@ const undoPart = 500
 
 // chooseUnit chooses all changes of a unit. It scans the journal, because reading them one by one would take a query
 // each. in is the calendar of the change that the caller named.
-func (u *undoing) chooseUnit(ctx context.Context, in calendar.Calendar, named calendar.ChangeID, unit []calendar.ChangeID) error {
+func (u *undoing) chooseUnit(
+	ctx context.Context, in calendar.Calendar, named calendar.ChangeID, unit []calendar.ChangeID,
+) error {
 	slices.SortFunc(unit, func(a, b calendar.ChangeID) int {
 		return cmp.Or(cmp.Compare(a.Calendar, b.Calendar), cmp.Compare(a.Version, b.Version))
 	})
@@ -25,7 +27,9 @@ func (u *undoing) chooseUnit(ctx context.Context, in calendar.Calendar, named ca
 			n++
 		}
 		found := 0
-		for line, err := range u.store.Journal(ctx, first.Calendar, calendar.JournalQuery{From: first.Version, Until: unit[n-1].Version}) {
+		for line, err := range u.store.Journal(ctx, first.Calendar, calendar.JournalQuery{
+			From: first.Version, Until: unit[n-1].Version,
+		}) {
 			switch {
 			case err != nil:
 				return err
@@ -64,7 +68,8 @@ func (u *undoing) runParts(ctx context.Context) (calendar.Undone, error) {
 		err = conflict(done.Left)
 	}
 	if n := len(done.Steps); err != nil && n > 0 {
-		return calendar.Undone{}, fmt.Errorf("%d of %d changes were taken back, then: %w (the same undo again goes on)", n, len(plan.Steps), err)
+		return calendar.Undone{}, fmt.Errorf("%d of %d changes were taken back, then: %w (the same undo again goes on)",
+			n, len(plan.Steps), err)
 	}
 	return done, err
 }

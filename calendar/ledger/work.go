@@ -28,14 +28,18 @@ func (s *Ledger) change(ctx context.Context, c calendar.Caller, do func(*work) e
 
 // changePart is change for a part of a change that is too large for one transaction. All parts are one unit of the
 // journal, identified by its first entry.
-func (s *Ledger) changePart(ctx context.Context, c calendar.Caller, unit *calendar.ChangeID, do func(*work) error) error {
+func (s *Ledger) changePart(
+	ctx context.Context, c calendar.Caller, unit *calendar.ChangeID, do func(*work) error,
+) error {
 	return s.writer.ChangePart(ctx, c, unit, func(tx *change.Tx) error {
 		return do(&work{Tx: tx, Ledger: s, scheduling: delivery.NewWork(s.Scheduler, tx)})
 	})
 }
 
 // schedule applies the consequences of a change of an event for its organizer and attendees.
-func (w *work) schedule(ctx context.Context, cal calendar.Calendar, old, next *calendar.Object, d calendar.Draft) error {
+func (w *work) schedule(
+	ctx context.Context, cal calendar.Calendar, old, next *calendar.Object, d calendar.Draft,
+) error {
 	var from *calendar.Object
 	if d.From != "" && w.replaced != nil && w.replaced.UID == d.From {
 		from = w.replaced

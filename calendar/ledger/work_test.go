@@ -38,7 +38,8 @@ func TestOnlyTheStoreKnowsTransactions(t *testing.T) {
 	for _, name := range sources(t, "../..") {
 		if text, err := os.ReadFile(name); err != nil {
 			t.Fatal(err)
-		} else if strings.Contains(string(text), "calendar.Tx") && !strings.HasPrefix(name, "../../store/") && !strings.HasPrefix(name, "../../internal/") {
+		} else if strings.Contains(string(text), "calendar.Tx") && !strings.HasPrefix(name, "../../store/") &&
+			!strings.HasPrefix(name, "../../internal/") {
 			in = append(in, name)
 		}
 	}

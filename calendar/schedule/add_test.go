@@ -8,7 +8,8 @@ import (
 	"caldav-mcp-server/calendar/schedule"
 )
 
-// TestAddLeavesTheSeries: RFC 5546 §3.2.4 and §4.4.5. What is added is one instance more, and comes once though it is sent twice.
+// TestAddLeavesTheSeries: RFC 5546 §3.2.4 and §4.4.5. What is added is one instance more, and comes once though it is
+// sent twice.
 func TestAddLeavesTheSeries(t *testing.T) {
 	t.Parallel()
 	series := event(at + "|RRULE:FREQ=WEEKLY;COUNT=3|SEQUENCE:0" + ann + bobYes)
@@ -20,7 +21,10 @@ func TestAddLeavesTheSeries(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := done.Object.Document.String()
-	for what, times := range map[string]int{"BEGIN:VEVENT": 2, "RRULE:FREQ=WEEKLY;COUNT=3": 1, "SUMMARY:Plans": 1, "SUMMARY:One more": 1, "RDATE:": 1, "RECURRENCE-ID:": 1, "METHOD": 0, "PARTSTAT=ACCEPTED": 1} {
+	for what, times := range map[string]int{
+		"BEGIN:VEVENT": 2, "RRULE:FREQ=WEEKLY;COUNT=3": 1, "SUMMARY:Plans": 1, "SUMMARY:One more": 1, "RDATE:": 1,
+		"RECURRENCE-ID:": 1, "METHOD": 0, "PARTSTAT=ACCEPTED": 1,
+	} {
 		if n := strings.Count(text, what); n != times {
 			t.Errorf("%q is there %d times:\n%s", what, n, text)
 		}
@@ -29,7 +33,8 @@ func TestAddLeavesTheSeries(t *testing.T) {
 		t.Error("it is of consequence")
 	}
 	d.Stored = read(t, text)
-	if done, err = rules().Add(t.Context(), d); err == nil && strings.Count(done.Object.Document.String(), "RDATE") != 1 || err != nil && !errors.Is(err, schedule.ErrSame) {
+	if done, err = rules().Add(t.Context(), d); err == nil &&
+		strings.Count(done.Object.Document.String(), "RDATE") != 1 || err != nil && !errors.Is(err, schedule.ErrSame) {
 		t.Errorf("the second time: %v", err)
 	}
 	d.Message = read(t, strings.ReplaceAll(add, "ann@example.com", "mallory@example.com"))

@@ -67,7 +67,8 @@ func mailAddress(rest string) Address {
 // Mail returns the mail address without "mailto:", or "" if it is none.
 func (a Address) Mail() string {
 	mail, found := strings.CutPrefix(string(a), mailto)
-	if !found || strings.Count(mail, "@") != 1 || strings.HasPrefix(mail, "@") || strings.HasSuffix(mail, "@") || strings.ContainsAny(mail, " \t\r\n<>\"") {
+	if !found || strings.Count(mail, "@") != 1 || strings.HasPrefix(mail, "@") || strings.HasSuffix(mail, "@") ||
+		strings.ContainsAny(mail, " \t\r\n<>\"") {
 		return ""
 	}
 	return mail
@@ -93,7 +94,8 @@ func (a Address) Principal(home string) string {
 	}
 	at, err := url.Parse(before)
 	ours, err2 := url.Parse(home)
-	if err != nil || err2 != nil || at.Host == "" || !strings.EqualFold(at.Host, ours.Host) || !strings.HasPrefix(at.Scheme, "http") {
+	if err != nil || err2 != nil || at.Host == "" || !strings.EqualFold(at.Host, ours.Host) ||
+		!strings.HasPrefix(at.Scheme, "http") {
 		return ""
 	}
 	return name
@@ -147,7 +149,8 @@ const (
 
 // answers are the possible answers to an event or a task. Any other value counts as no answer (RFC 5545 §3.2.12).
 var answers = map[string]bool{
-	NeedsAction: true, Accepted: true, Declined: true, Tentative: true, Delegated: true, Completed: true, InProcess: true,
+	NeedsAction: true, Accepted: true, Declined: true, Tentative: true, Delegated: true, Completed: true,
+	InProcess: true,
 }
 
 // partstat returns an attendee's answer.

@@ -32,7 +32,9 @@ const mostDelegates = 3
 
 // Answer applies an attendee's answer to the organizer's event. outside is set for an answer by mail, because mails may
 // arrive out of order.
-func (r Rules) Answer(ctx context.Context, stored, reply *content.Object, from Address, outside bool) (*content.Object, error) {
+func (r Rules) Answer(
+	ctx context.Context, stored, reply *content.Object, from Address, outside bool,
+) (*content.Object, error) {
 	x, err := r.readCopy(ctx, stored)
 	if err != nil {
 		return nil, err
@@ -158,7 +160,8 @@ func (x *reading) note(target *ical.Component, line, said *ical.Property, c *ica
 	if value, there := said.Param("DELEGATED-TO"); there {
 		setParam(line, "DELEGATED-TO", value)
 	}
-	if from, there := said.Param(paramFrom); there && param(line, paramFrom) == "" && x.sends(target, AddressOf(from), addressOf(line)) {
+	if from, there := said.Param(paramFrom); there && param(line, paramFrom) == "" &&
+		x.sends(target, AddressOf(from), addressOf(line)) {
 		setParam(line, paramFrom, from)
 	}
 	if stamp := content.TextOf(c, "DTSTAMP"); outside && stamp != "" {

@@ -92,7 +92,8 @@ func (x *reading) lendOrganizer(old *reading) {
 // has a higher SEQUENCE, and the organizer's part differs. A client that only increments SEQUENCE changes nothing
 // there.
 func (r Rules) isNews(ctx context.Context, old, now *reading) bool {
-	return highest(now) > highest(old) && (r.sameTimes(ctx, old, now, &reading{}, nil) != nil || sameWords(old, now, nil) != nil)
+	return highest(now) > highest(old) && (r.sameTimes(ctx, old, now, &reading{}, nil) != nil ||
+		sameWords(old, now, nil) != nil)
 }
 
 // guestChange takes the organizer's part from the stored copy, and the attendee's own part from the new text. It
@@ -169,8 +170,10 @@ func (r attendance) declineLost(ctx context.Context, old, now *reading) (*readin
 		return now, nil
 	}
 	if len(s.lost) > lostMost {
-		return nil, refuse(AttendeeMayChange, "%s organizes this series, which goes on for more than %d dates: decline all of it, or single dates",
-			OrganizerOf(old.Object), lostMost)
+		return nil,
+			refuse(AttendeeMayChange,
+				"%s organizes this series, which goes on for more than %d dates: decline all of it, or single dates",
+				OrganizerOf(old.Object), lostMost)
 	}
 	master := now.master()
 	for _, name := range [...]string{"RRULE", "RDATE", "EXRULE"} {
@@ -202,7 +205,8 @@ func (r Rules) sameTimes(ctx context.Context, old, now, told *reading, is Self) 
 		return err
 	}
 	if s.series {
-		return refuse(AttendeeMayChange, "%s organizes this event, and says when it is: you can accept or decline it, or propose another time", org)
+		return refuse(AttendeeMayChange,
+			"%s organizes this event, and says when it is: you can accept or decline it, or propose another time", org)
 	}
 	left := now.excluded()
 	keys, ids := touched(old, now)
@@ -219,7 +223,9 @@ func (r Rules) sameTimes(ctx context.Context, old, now, told *reading, is Self) 
 		case a == nil:
 			return refuse(AttendeeMayChange, "%s organizes this event, and says which instances it has", org)
 		case old.timing(a) != now.timing(b):
-			return refuse(AttendeeMayChange, "%s organizes this event, and says when it is: you can accept or decline it, or propose another time", org)
+			return refuse(AttendeeMayChange,
+				"%s organizes this event, and says when it is: you can accept or decline it, or propose another time",
+				org)
 		}
 	}
 	return nil
@@ -237,7 +243,8 @@ func sameWords(old, now *reading, is Self) error {
 		}
 		for _, name := range guarded {
 			if !ownStatus(name, was, c) && words(was, []string{name}) != words(c, []string{name}) {
-				return refuse(AttendeeMayChange, "%s organizes this event, and its %s is not yours to change", OrganizerOf(old.Object), name)
+				return refuse(AttendeeMayChange, "%s organizes this event, and its %s is not yours to change",
+					OrganizerOf(old.Object), name)
 			}
 		}
 		if is == nil || old.inherits(was) && now.inherits(c) {
@@ -255,12 +262,14 @@ func sameGuests(old, now *reading, was, c *ical.Component, is Self) error {
 	had, has := old.roster(was), now.roster(c)
 	for _, p := range now.attendeesIn(c) {
 		if had.at[addressOf(p)] == nil && !delegatedBy(p, is) {
-			return refuse(AttendeeMayChange, "%s organizes this event and invites to it; you can name a delegate", OrganizerOf(old.Object))
+			return refuse(AttendeeMayChange, "%s organizes this event and invites to it; you can name a delegate",
+				OrganizerOf(old.Object))
 		}
 	}
 	for _, p := range old.attendeesIn(was) {
 		if has.at[addressOf(p)] == nil {
-			return refuse(AttendeeMayChange, "%s organizes this event, and says who takes part", OrganizerOf(old.Object))
+			return refuse(AttendeeMayChange, "%s organizes this event, and says who takes part",
+				OrganizerOf(old.Object))
 		}
 	}
 	return nil
@@ -283,10 +292,12 @@ func mayAnswer(old, now *reading, c *ical.Component, is Self) error {
 			continue
 		}
 		if len(delegates(there, is)) > 1 {
-			return refuse(AttendeeMayChange, "%s organizes this event, and you can send one delegate in your place", org)
+			return refuse(AttendeeMayChange, "%s organizes this event, and you can send one delegate in your place",
+				org)
 		}
 		if delegations(was, is) == mostDelegates {
-			return refuse(AttendeeMayChange, "%s organizes this event, and you cannot name another delegate: %v", org, ErrChain)
+			return refuse(AttendeeMayChange, "%s organizes this event, and you cannot name another delegate: %v", org,
+				ErrChain)
 		}
 	}
 	return nil
@@ -361,7 +372,8 @@ func (r attendance) takeBack(ctx context.Context, old, now, told *reading) (*rea
 	for _, key := range slices.Sorted(maps.Keys(old.excluded())) {
 		c := told.apart[key]
 		_, still := out[key]
-		if still || now.master() == nil || now.apart[key] != nil || !told.attends(c, r.Self) || c.Property(propCancelled) != nil {
+		if still || now.master() == nil || now.apart[key] != nil || !told.attends(c, r.Self) ||
+			c.Property(propCancelled) != nil {
 			continue
 		}
 		c = c.Clone()
@@ -445,7 +457,8 @@ func further(was, c *ical.Component) bool { return was != nil && percent(c) != p
 // given returns a component as sent in an answer. It contains the progress of a task only if the attendee set it.
 func given(was, c *ical.Component, is Self) *ical.Component {
 	c = c.Clone()
-	if mine := attendee(c, is); mine != nil && (partstat(mine) == InProcess || partstat(mine) == Completed) || further(was, c) {
+	if mine := attendee(c, is); mine != nil && (partstat(mine) == InProcess || partstat(mine) == Completed) ||
+		further(was, c) {
 		return c
 	}
 	c.Remove("PERCENT-COMPLETE")
@@ -506,7 +519,8 @@ func (r attendance) declineAll(old *reading) []Message {
 
 // answering lists the properties that an answer contains: enough for clients to show its subject.
 var answering = map[string]bool{
-	"UID": true, "DTSTAMP": true, "SEQUENCE": true, "RECURRENCE-ID": true, "ORGANIZER": true, "ATTENDEE": true, "SUMMARY": true,
+	"UID": true, "DTSTAMP": true, "SEQUENCE": true, "RECURRENCE-ID": true, "ORGANIZER": true, "ATTENDEE": true,
+	"SUMMARY": true,
 	"DTSTART": true, "DTEND": true, "DURATION": true, "DUE": true, "RRULE": true, "COMMENT": true, "LOCATION": true,
 	"PERCENT-COMPLETE": true, "COMPLETED": true, // of a task (RFC 5546 §3.4.3)
 }
@@ -541,7 +555,10 @@ func (r Rules) reply(x *reading, is Self, all []*ical.Component) Message {
 
 // delegates returns the lines of an attendee's delegates.
 func delegates(all []*ical.Property, is Self) []*ical.Property {
-	return slices.DeleteFunc(slices.Clone(all), func(p *ical.Property) bool { return is(addressOf(p)) || !delegatedBy(p, is) })
+	return slices.DeleteFunc(slices.Clone(all), func(p *ical.Property) bool {
+		return is(addressOf(p)) ||
+			!delegatedBy(p, is)
+	})
 }
 
 // delegatedBy reports whether a line belongs to a delegate of the attendee.

@@ -182,7 +182,10 @@ func wantedOf(open []recur.Instance) wanted {
 // mark marks the instances that overlap a time range. It searches backwards and stops as soon as no earlier instance
 // can reach into the range.
 func (w wanted) mark(start, end time.Time) {
-	n, _ := slices.BinarySearchFunc(w.open, end, func(i recur.Instance, at time.Time) int { return i.Start.Time.Compare(at) })
+	n, _ := slices.BinarySearchFunc(w.open, end, func(i recur.Instance,
+		at time.Time) int {
+		return i.Start.Time.Compare(at)
+	})
 	for n--; n >= 0 && w.until[n].After(start); n-- {
 		if w.open[n].End.Time.After(start) {
 			w.out[n] = true
@@ -250,7 +253,9 @@ func (r room) accept(ctx context.Context, q inquiry, taken []recur.Instance) (*c
 }
 
 // pronounce gives one answer to everything unanswered, with exceptions.
-func (r room) pronounce(ctx context.Context, q inquiry, status, comment string, but ...Response) (*content.Object, error) {
+func (r room) pronounce(
+	ctx context.Context, q inquiry, status, comment string, but ...Response,
+) (*content.Object, error) {
 	var all []Response
 	if q.whole || r.Stored.Master == nil && len(r.Stored.Overrides) == 1 {
 		all = append(all, Response{Status: status, Comment: comment})

@@ -18,7 +18,9 @@ func TestMarkedAreThoseThatOverlap(t *testing.T) {
 		var open []recur.Instance
 		for range 1 + random.IntN(12) {
 			start := random.IntN(60)
-			open = append(open, recur.Instance{Start: recur.Moment{Time: at(start)}, End: recur.Moment{Time: at(start + 1 + random.IntN(30))}})
+			open = append(open, recur.Instance{
+				Start: recur.Moment{Time: at(start)}, End: recur.Moment{Time: at(start + 1 + random.IntN(30))},
+			})
 		}
 		slices.SortFunc(open, func(a, b recur.Instance) int { return a.Start.Time.Compare(b.Start.Time) })
 		w := wantedOf(open)
@@ -27,7 +29,8 @@ func TestMarkedAreThoseThatOverlap(t *testing.T) {
 		w.mark(at(start), at(end))
 		for n, i := range open {
 			if want := i.Start.Time.Before(at(end)) && i.End.Time.After(at(start)); w.out[n] != want {
-				t.Fatalf("%v to %v beside %v to %v: %v, want %v", i.Start.Time, i.End.Time, at(start), at(end), w.out[n], want)
+				t.Fatalf("%v to %v beside %v to %v: %v, want %v", i.Start.Time, i.End.Time, at(start), at(end),
+					w.out[n], want)
 			}
 		}
 	}

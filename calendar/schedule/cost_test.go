@@ -25,7 +25,9 @@ func crowd(guests, apart int, line string, in func(guest, instance int) bool) st
 	components := []string{at + line + "|RRULE:FREQ=DAILY;COUNT=500" + ann + list(-1)}
 	for i := range apart {
 		day := time.Date(2026, 3, 11+i, 10, 0, 0, 0, time.UTC).Format("20060102T150405Z")
-		components = append(components, "RECURRENCE-ID:"+day+"|DTSTAMP:20260301T080000Z|SUMMARY:Plans|DTSTART:"+day+"|DURATION:PT2H"+line+ann+list(i))
+		components = append(components,
+			"RECURRENCE-ID:"+day+"|DTSTAMP:20260301T080000Z|SUMMARY:Plans|DTSTART:"+day+
+				"|DURATION:PT2H"+line+ann+list(i))
 	}
 	return event(components...)
 }
@@ -47,8 +49,8 @@ func metered(t *testing.T, limits meter.Limits) (schedule.Rules, *int) {
 	return r, &asked
 }
 
-// TestTheWorkGrowsWithTheText: what a change of an event has for its guests is found out by reading each line of it some
-// times, and not once more for each guest.
+// TestTheWorkGrowsWithTheText: what a change of an event has for its guests is found out by reading each line of it
+// some times, and not once more for each guest.
 func TestTheWorkGrowsWithTheText(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]func(int, int) bool{"all in all": everybody, "each in others": halves} {
@@ -74,7 +76,8 @@ func TestTheWorkGrowsWithTheText(t *testing.T) {
 // TestEqualMessagesAreWrittenOnce: people who take part in the same get the same text.
 func TestEqualMessagesAreWrittenOnce(t *testing.T) {
 	t.Parallel()
-	out, err := rules().Organize(t.Context(), nil, read(t, crowd(50, 2, "", func(g, i int) bool { return g%2 == i })), self("ann@example.com"))
+	out, err := rules().Organize(t.Context(), nil, read(t, crowd(50, 2, "", func(g, i int) bool { return g%2 == i })),
+		self("ann@example.com"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +96,8 @@ func TestTooMuchForOthersIsRefused(t *testing.T) {
 	t.Parallel()
 	var over *meter.OverrunError
 	r, _ := metered(t, meter.Limits{Written: 1 << 20})
-	_, err := r.Organize(t.Context(), nil, read(t, crowd(300, 0, "|DESCRIPTION:"+strings.Repeat("x", 500_000), everybody)), self("ann@example.com"))
+	_, err := r.Organize(t.Context(), nil, read(t, crowd(300, 0, "|DESCRIPTION:"+strings.Repeat("x", 500_000),
+		everybody)), self("ann@example.com"))
 	if !errors.As(err, &over) || over.Of != meter.Written {
 		t.Errorf("150 MB of messages: %v", err)
 	}
@@ -103,7 +107,8 @@ func TestTooMuchForOthersIsRefused(t *testing.T) {
 		fmt.Fprintf(&days, "|EXDATE:%s", time.Date(2026, 3, 11+i, 10, 0, 0, 0, time.UTC).Format("20060102T150405Z"))
 	}
 	r, _ = metered(t, meter.Limits{Written: 1 << 20})
-	_, err = r.Organize(t.Context(), read(t, crowd(100, 0, "", everybody)), read(t, crowd(100, 0, days.String(), everybody)), self("ann@example.com"))
+	_, err = r.Organize(t.Context(), read(t, crowd(100, 0, "", everybody)),
+		read(t, crowd(100, 0, days.String(), everybody)), self("ann@example.com"))
 	if !errors.As(err, &over) || over.Of != meter.Written {
 		t.Errorf("40,000 messages: %v", err)
 	}
@@ -112,7 +117,8 @@ func TestTooMuchForOthersIsRefused(t *testing.T) {
 func BenchmarkOrganize(b *testing.B) {
 	before, next := crowd(300, 100, "", everybody), crowd(300, 100, "|LOCATION:Room 7", everybody)
 	for b.Loop() {
-		if _, err := rules().Organize(b.Context(), read(b, before), read(b, next), self("ann@example.com")); err != nil {
+		if _, err := rules().Organize(b.Context(), read(b, before), read(b, next),
+			self("ann@example.com")); err != nil {
 			b.Fatal(err)
 		}
 	}

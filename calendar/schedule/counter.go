@@ -54,7 +54,9 @@ func (p Proposal) Change() edit.Change {
 
 // Propose returns the attendee's counter-proposal. moved is the attendee's copy after the desired change. SEQUENCE is
 // the one of their copy, so that the organizer knows which version the proposal refers to.
-func (r Rules) Propose(ctx context.Context, stored, moved *content.Object, is Self, instance ical.Time, comment string) (Message, error) {
+func (r Rules) Propose(
+	ctx context.Context, stored, moved *content.Object, is Self, instance ical.Time, comment string,
+) (Message, error) {
 	old, err := r.read(ctx, stored)
 	if err != nil {
 		return Message{}, err
@@ -153,7 +155,8 @@ func (r Rules) Subject(ctx context.Context, stored, message *content.Object, fro
 // version.
 func (r Rules) Proposals(ctx context.Context, stored, message *content.Object) ([]Proposal, error) {
 	sender := message.Calendar.Property(propSender)
-	if sender == nil || content.WordOf(message.Calendar, "METHOD") != string(Counter) || stored.Kind != content.Event || message.UID != stored.UID {
+	if sender == nil || content.WordOf(message.Calendar, "METHOD") != string(Counter) || stored.Kind != content.Event ||
+		message.UID != stored.UID {
 		return nil, nil
 	}
 	x, err := r.read(ctx, stored)
@@ -241,7 +244,9 @@ func likewise(as ical.Time, at int64) ical.Time {
 
 // Stay returns the organizer's message that declines a proposal (RFC 5546 §3.2.8). It contains only the part of the
 // event that the attendee takes part in, and none of their other proposals in the same message.
-func (r Rules) Stay(ctx context.Context, stored, proposed *content.Object, p Proposal, comment string) (Message, error) {
+func (r Rules) Stay(
+	ctx context.Context, stored, proposed *content.Object, p Proposal, comment string,
+) (Message, error) {
 	m := Message{Method: DeclineCounter, From: OrganizerOf(stored), To: p.From}
 	x, err := r.read(ctx, stored)
 	if err != nil {

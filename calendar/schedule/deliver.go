@@ -66,7 +66,8 @@ func Personal(stored *content.Object) bool {
 		return false
 	}
 	for _, c := range stored.Components() {
-		if c.Property("EXDATE") != nil || slices.ContainsFunc(c.All("ATTENDEE"), func(p *ical.Property) bool { return param(p, paramAgent) != "" }) {
+		if c.Property("EXDATE") != nil || slices.ContainsFunc(c.All("ATTENDEE"),
+			func(p *ical.Property) bool { return param(p, paramAgent) != "" }) {
 			return true
 		}
 	}
@@ -122,7 +123,8 @@ func (r receipt) mayReturn(ctx context.Context) error {
 // age compares two versions of a component by SEQUENCE, then by DTSTAMP. It is positive if the first is newer (RFC 5546
 // §2.1.5).
 func age(c, was *ical.Component) int {
-	return cmp.Or(cmp.Compare(sequence(c), sequence(was)), cmp.Compare(content.TextOf(c, "DTSTAMP"), content.TextOf(was, "DTSTAMP")))
+	return cmp.Or(cmp.Compare(sequence(c), sequence(was)),
+		cmp.Compare(content.TextOf(c, "DTSTAMP"), content.TextOf(was, "DTSTAMP")))
 }
 
 // Invite applies an organizer's REQUEST to an attendee's copy.
@@ -181,7 +183,9 @@ func (r receipt) known(ctx context.Context) (old, told *reading, err error) {
 
 // copyFor derives the attendee's copy from the organizer's text, still without the attendee's own part. A few new
 // instances of an already answered series become overrides that ask.
-func (r receipt) copyFor(ctx context.Context, old, told *reading, next *content.Object) (now *reading, series bool, err error) {
+func (r receipt) copyFor(
+	ctx context.Context, old, told *reading, next *content.Object,
+) (now *reading, series bool, err error) {
 	made, err := copyOf(next)
 	if err != nil {
 		return nil, false, err

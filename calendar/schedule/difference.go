@@ -196,7 +196,8 @@ func (c *comparison) number(part *ical.Component) int {
 // tell computes the messages to a circle.
 func (c *comparison) tell(o *circle, was, is map[Person][]*ical.Component) error {
 	before, after := c.old.view(o.one), c.now.view(o.one)
-	if err := c.Meter.Work(int64(lookSteps * (len(before.apart) + len(after.apart) + len(before.without) + len(after.without) + len(c.each)))); err != nil {
+	looks := len(before.apart) + len(after.apart) + len(before.without) + len(after.without) + len(c.each)
+	if err := c.Meter.Work(int64(lookSteps * looks)); err != nil {
 		return err
 	}
 	answeredOf := func(x *reading, parts map[Person][]*ical.Component) func(Address, Person) string {
@@ -234,7 +235,9 @@ func (c *comparison) ends(before view) int {
 }
 
 // update computes the messages to a circle that took part before and still does.
-func (c *comparison) update(o *circle, before, after view, request func(func(*Message)) error, cancel func(int) error) error {
+func (c *comparison) update(
+	o *circle, before, after view, request func(func(*Message)) error, cancel func(int) error,
+) error {
 	whole := before.master != nil && after.master == nil
 	if whole {
 		if err := cancel(c.ends(before)); err != nil {

@@ -8,7 +8,9 @@ import (
 )
 
 // theirs lists the properties that belong to each attendee, once they have the event.
-var theirs = [...]string{"TRANSP", "CATEGORIES", "COLOR", "CLASS", "COMMENT", "PERCENT-COMPLETE", "COMPLETED", "X-MICROSOFT-CDO-BUSYSTATUS"}
+var theirs = [...]string{
+	"TRANSP", "CATEGORIES", "COLOR", "CLASS", "COMMENT", "PERCENT-COMPLETE", "COMPLETED", "X-MICROSOFT-CDO-BUSYSTATUS",
+}
 
 // keepOwn copies the attendee's own part to a new version of a component: alarms, transparency, notes, the answer. asks
 // is set if the series needs a new answer.

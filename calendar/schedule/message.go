@@ -156,7 +156,8 @@ func bare(p *ical.Property) {
 // non-standard properties may be private.
 var shown = [...]string{
 	"X-ALT-DESC", "X-GOOGLE-CONFERENCE", "X-APPLE-STRUCTURED-LOCATION",
-	"X-MICROSOFT-LOCATIONS", "X-MICROSOFT-ONLINEMEETINGCONFLINK", "X-MICROSOFT-ONLINEMEETINGEXTERNALLINK", "X-MICROSOFT-ONLINEMEETINGINFORMATION",
+	"X-MICROSOFT-LOCATIONS", "X-MICROSOFT-ONLINEMEETINGCONFLINK", "X-MICROSOFT-ONLINEMEETINGEXTERNALLINK",
+	"X-MICROSOFT-ONLINEMEETINGINFORMATION",
 	"X-MICROSOFT-SKYPETEAMSMEETINGURL", "X-MICROSOFT-SCHEDULINGSERVICEUPDATEURL", "X-MICROSOFT-DISALLOW-COUNTER",
 }
 
@@ -181,7 +182,10 @@ func (r Rules) request(x *reading, v view, people int) (Message, error) {
 	if err != nil {
 		return Message{}, err
 	}
-	m := Message{Method: Request, From: OrganizerOf(x.Object), Sequence: v.sequence(), Document: r.compose(x, Request, components)}
+	m := Message{
+		Method: Request, From: OrganizerOf(x.Object), Sequence: v.sequence(),
+		Document: r.compose(x, Request, components),
+	}
 	if v.master == nil && len(v.apart) == 1 {
 		for key := range v.apart {
 			m.Recurrence = recurrence(x.apart[key])

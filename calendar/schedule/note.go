@@ -16,7 +16,8 @@ func (r Rules) Note(o *content.Object, came map[Person]string) bool {
 			for _, p := range c.All(name) {
 				now, _ := p.Param(paramStatus)
 				who := r.who(addressOf(p))
-				if status, told := came[who]; told && served(p) && now != status && (who == organizer) == (name == "ORGANIZER") {
+				if status, told := came[who]; told && served(p) && now != status &&
+					(who == organizer) == (name == "ORGANIZER") {
 					p.SetParam(paramStatus, status)
 					changed = true
 				}

@@ -134,7 +134,8 @@ func sameOrganizer(before, next *content.Object, is Self) error {
 	if was == "" || now == "" || was == now || is(was) && is(now) {
 		return nil
 	}
-	return refuse(OrganizerMayChange, "%s organizes this event, which cannot become the event of %s: call it off and make another one", was, now)
+	return refuse(OrganizerMayChange,
+		"%s organizes this event, which cannot become the event of %s: call it off and make another one", was, now)
 }
 
 func oneOrganizer(o *content.Object) error {

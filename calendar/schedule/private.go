@@ -91,11 +91,14 @@ func (r receipt) keepAway(ctx context.Context, old, now, told *reading) (*readin
 }
 
 // stillOut returns the instances that have the same time as when the attendee deleted them.
-func (r receipt) stillOut(ctx context.Context, now, told *reading, ids map[int64]ical.Time) (map[int64]ical.Time, error) {
+func (r receipt) stillOut(
+	ctx context.Context, now, told *reading, ids map[int64]ical.Time,
+) (map[int64]ical.Time, error) {
 	out := map[int64]ical.Time{}
 	for key, id := range ids {
 		c, was := now.at(key, id), told.at(key, id)
-		if r.Outside && was != nil && told.timing(was) == now.timing(c) || !r.Outside && said(now, c, r.Self) == Declined {
+		if r.Outside && was != nil && told.timing(was) == now.timing(c) ||
+			!r.Outside && said(now, c, r.Self) == Declined {
 			out[key] = id
 		}
 	}

@@ -76,7 +76,8 @@ type reading struct {
 // read returns a reading. Without an object it is empty.
 func (r Rules) read(ctx context.Context, o *content.Object) (*reading, error) {
 	x := &reading{
-		Object: o, rules: r, now: r.Now, apart: map[int64]*ical.Component{}, ids: map[int64]ical.Time{}, made: map[int64]*ical.Component{},
+		Object: o, rules: r, now: r.Now, apart: map[int64]*ical.Component{}, ids: map[int64]ical.Time{},
+		made:    map[int64]*ical.Component{},
 		rosters: map[*ical.Component]*roster{}, off: map[*ical.Component]bool{}, guests: map[*ical.Component]int{},
 	}
 	if o == nil {

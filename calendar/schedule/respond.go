@@ -31,7 +31,9 @@ var (
 
 // Respond records a person's answers in their copy of an event, in order. Nothing else changes, not even SEQUENCE,
 // which is the organizer's.
-func (r Rules) Respond(ctx context.Context, stored *content.Object, is Self, answers ...Response) (*content.Object, error) {
+func (r Rules) Respond(
+	ctx context.Context, stored *content.Object, is Self, answers ...Response,
+) (*content.Object, error) {
 	x, err := r.readCopy(ctx, stored)
 	if err != nil {
 		return nil, err
@@ -104,7 +106,8 @@ func (r Rules) Kept(ctx context.Context, o *content.Object, is Self, status stri
 	for _, key := range slices.Sorted(maps.Keys(x.apart)) {
 		c := x.apart[key]
 		_, end, err := x.clock.Bounds(c)
-		if p := attendee(c, is); p != nil && partstat(p) != status && !x.cancelled(c) && (err != nil || end > r.Now.Unix()) {
+		if p := attendee(c, is); p != nil && partstat(p) != status && !x.cancelled(c) &&
+			(err != nil || end > r.Now.Unix()) {
 			all = append(all, KeptAnswer{x.ids[key], partstat(p)})
 		}
 	}

@@ -40,7 +40,8 @@ func (r Rules) lendPeriods(ctx context.Context, old, now *reading) (*reading, er
 		return now, nil
 	}
 	before, after := was.All("RDATE"), c.All("RDATE")
-	if !slices.ContainsFunc(before, (*ical.Property).IsPeriods) || slices.ContainsFunc(after, (*ical.Property).IsPeriods) ||
+	if !slices.ContainsFunc(before, (*ical.Property).IsPeriods) ||
+		slices.ContainsFunc(after, (*ical.Property).IsPeriods) ||
 		!slices.Equal(starts(before), starts(after)) {
 		return now, nil
 	}

@@ -49,7 +49,8 @@ func (o *roster) line(a Address, who Person) *ical.Property {
 
 // inherits reports whether a component takes its attendees from its series.
 func (x *reading) inherits(c *ical.Component) bool {
-	return c != nil && c != x.master() && x.master() != nil && c.Property("ORGANIZER") == nil && c.Property("ATTENDEE") == nil
+	return c != nil && c != x.master() && x.master() != nil && c.Property("ORGANIZER") == nil &&
+		c.Property("ATTENDEE") == nil
 }
 
 // roster returns a component's roster. Its attendees must not change afterwards.

@@ -12,8 +12,8 @@ func task(lines string) string {
 	return strings.ReplaceAll(strings.Replace(event(lines), "DTEND:", "DUE:", 1), "VEVENT", "VTODO")
 }
 
-// TestTasksAreAnswered is RFC 5546 §3.4.3 and §4.5: a guest is at work on a task and done with it, says how far, and the
-// organizer reads that beside them; the organizer's own changes do not take it back.
+// TestTasksAreAnswered is RFC 5546 §3.4.3 and §4.5: a guest is at work on a task and done with it, says how far, and
+// the organizer reads that beside them; the organizer's own changes do not take it back.
 func TestTasksAreAnswered(t *testing.T) {
 	t.Parallel()
 	bobs := schedule.Guest{Self: self("bob@example.com")}
@@ -32,7 +32,8 @@ func TestTasksAreAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := made.Document.String()
-	if said := line(kept, "ATTENDEE"); !strings.Contains(said, "PARTSTAT=IN-PROCESS") || !strings.Contains(said, "X-PERCENT-COMPLETE=40") {
+	if said := line(kept, "ATTENDEE"); !strings.Contains(said, "PARTSTAT=IN-PROCESS") ||
+		!strings.Contains(said, "X-PERCENT-COMPLETE=40") {
 		t.Errorf("the organizer has %s", said)
 	}
 	if strings.Contains(kept, "\nPERCENT-COMPLETE") || strings.Contains(kept, "STATUS:IN-PROCESS") {
@@ -41,7 +42,8 @@ func TestTasksAreAnswered(t *testing.T) {
 	// More of it is done, with the same answer.
 	more := strings.Replace(out.Object.Document.String(), "COMPLETE:40", "COMPLETE:80", 1)
 	next, err := rules().Attend(t.Context(), read(t, out.Object.Document.String()), read(t, more), bobs)
-	if err != nil || len(next.Messages) != 1 || !strings.Contains(next.Messages[0].Document.String(), "PERCENT-COMPLETE:80") {
+	if err != nil || len(next.Messages) != 1 || !strings.Contains(next.Messages[0].Document.String(),
+		"PERCENT-COMPLETE:80") {
 		t.Errorf("80 of 100: %v %+v", err, next.Messages)
 	}
 	done := strings.Replace(more, "STATUS:IN-PROCESS", "STATUS:COMPLETED", 1)
@@ -50,18 +52,22 @@ func TestTasksAreAnswered(t *testing.T) {
 		t.Fatalf("done: %v %+v", err, next.Messages)
 	}
 	// The organizer writes the title anew: the answer stays at both ends, and so does how far bob is.
-	titled, err := rules().Organize(t.Context(), made, read(t, strings.Replace(asked, "Plans", "New plans", 1)), self("ann@example.com"))
+	titled, err := rules().Organize(t.Context(), made, read(t, strings.Replace(asked, "Plans", "New plans", 1)),
+		self("ann@example.com"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if said := line(titled.Object.Document.String(), "ATTENDEE"); !strings.Contains(said, "PARTSTAT=IN-PROCESS") || !strings.Contains(said, "X-PERCENT-COMPLETE=40") {
+	if said := line(titled.Object.Document.String(), "ATTENDEE"); !strings.Contains(said, "PARTSTAT=IN-PROCESS") ||
+		!strings.Contains(said, "X-PERCENT-COMPLETE=40") {
 		t.Errorf("after a new title the organizer has %s", said)
 	}
 	told := titled.Messages[0].Document.String()
 	if strings.Contains(told, "X-PERCENT") {
 		t.Errorf("guests are told what is the organizer's:\n%s", told)
 	}
-	delivered, err := rules().Invite(t.Context(), schedule.Delivery{Stored: next.Object, Message: read(t, told), Self: self("bob@example.com")})
+	delivered, err := rules().Invite(t.Context(), schedule.Delivery{
+		Stored: next.Object, Message: read(t, told), Self: self("bob@example.com"),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +83,8 @@ func TestTasksAreAnswered(t *testing.T) {
 	}
 }
 
-// TestPercentageOfTheOrganizer: how far the whole task is, as the organizer wrote it, is no answer of a guest's, and part of none.
+// TestPercentageOfTheOrganizer: how far the whole task is, as the organizer wrote it, is no answer of a guest's, and
+// part of none.
 func TestPercentageOfTheOrganizer(t *testing.T) {
 	t.Parallel()
 	bobs := schedule.Guest{Self: self("bob@example.com")}
@@ -90,10 +97,14 @@ func TestPercentageOfTheOrganizer(t *testing.T) {
 		before, next string
 		percent      bool
 	}{
-		"he accepts what he has":            {asked, strings.Replace(asked, "ATTENDEE:mailto:bob", "ATTENDEE;PARTSTAT=ACCEPTED:mailto:bob", 1), false},
-		"he accepts what came by mail":      {"", strings.Replace(asked, "ATTENDEE:mailto:bob", "ATTENDEE;PARTSTAT=ACCEPTED:mailto:bob", 1), false},
-		"he is at work on it":               {asked, strings.Replace(asked, "ATTENDEE:mailto:bob", "ATTENDEE;PARTSTAT=IN-PROCESS:mailto:bob", 1), true},
-		"he is at work on what came so":     {"", strings.Replace(asked, "ATTENDEE:mailto:bob", "ATTENDEE;PARTSTAT=IN-PROCESS:mailto:bob", 1), true},
+		"he accepts what he has": {asked,
+			strings.Replace(asked, "ATTENDEE:mailto:bob", "ATTENDEE;PARTSTAT=ACCEPTED:mailto:bob", 1), false},
+		"he accepts what came by mail": {"", strings.Replace(asked, "ATTENDEE:mailto:bob",
+			"ATTENDEE;PARTSTAT=ACCEPTED:mailto:bob", 1), false},
+		"he is at work on it": {asked,
+			strings.Replace(asked, "ATTENDEE:mailto:bob", "ATTENDEE;PARTSTAT=IN-PROCESS:mailto:bob", 1), true},
+		"he is at work on what came so": {"", strings.Replace(asked, "ATTENDEE:mailto:bob",
+			"ATTENDEE;PARTSTAT=IN-PROCESS:mailto:bob", 1), true},
 		"he says how far, and nothing else": {asked, strings.Replace(asked, "COMPLETE:30", "COMPLETE:60", 1), true},
 	} {
 		out, err := rules().Attend(t.Context(), read(t, c.before), read(t, c.next), bobs)
@@ -110,7 +121,8 @@ func TestPercentageOfTheOrganizer(t *testing.T) {
 	}
 	// An instance apart is as the series is.
 	repeated := strings.Replace(asked, "SUMMARY", "RRULE:FREQ=DAILY;COUNT=5\r\nSUMMARY", 1)
-	apart := strings.TrimPrefix(task(thirdAt+"|PERCENT-COMPLETE:30"+ann+bobYes+eve), "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\n")
+	apart := strings.TrimPrefix(task(thirdAt+"|PERCENT-COMPLETE:30"+ann+bobYes+eve),
+		"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\n")
 	next := strings.TrimSuffix(repeated, "END:VCALENDAR\r\n") + apart
 	out, err = rules().Attend(t.Context(), read(t, repeated), read(t, next), bobs)
 	if err != nil || len(out.Messages) != 1 || strings.Contains(out.Messages[0].Document.String(), "PERCENT-COMPLETE") {
@@ -124,18 +136,22 @@ func TestTasksKeepTheirPeople(t *testing.T) {
 	asked, bare := task(at+ann+bob), task(at+"|COMPLETED:20260310T120000Z")
 	// The organizer may stand in an override alone.
 	next := read(t, bare)
-	schedule.KeepParties(next, read(t, strings.Replace(task(daily)+task(later+ann+bob), "END:VCALENDAR\r\nBEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\n", "", 1)), self("ann@example.com"))
+	schedule.KeepParties(next, read(t, strings.Replace(task(daily)+task(later+ann+bob),
+		"END:VCALENDAR\r\nBEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\n", "", 1)), self("ann@example.com"))
 	if got := next.Document.String(); !strings.Contains(got, "ORGANIZER:mailto:ann") {
 		t.Errorf("from an override:\n%s", got)
 	}
-	for text, kept := range map[string]bool{bare: true, task(at): false} { // without a completion, to take all people off is meant
+	// without a completion, to take all people off is meant
+	for text, kept := range map[string]bool{bare: true, task(at): false} {
 		next := read(t, text)
 		schedule.KeepParties(next, read(t, asked), self("ann@example.com"))
-		if got := next.Document.String(); strings.Contains(got, "ORGANIZER:mailto:ann") != kept || strings.Contains(got, "mailto:bob") != kept {
+		if got := next.Document.String(); strings.Contains(got, "ORGANIZER:mailto:ann") != kept ||
+			strings.Contains(got, "mailto:bob") != kept {
 			t.Errorf("kept %t:\n%s", kept, got)
 		}
 	}
-	out, err := rules().Attend(t.Context(), read(t, asked), read(t, bare), schedule.Guest{Self: self("bob@example.com")})
+	out, err := rules().Attend(t.Context(), read(t, asked), read(t, bare),
+		schedule.Guest{Self: self("bob@example.com")})
 	if err != nil || len(out.Messages) != 1 || out.Messages[0].Answered != schedule.Completed {
 		t.Fatalf("the attendee: %v %+v", err, out.Messages)
 	}

@@ -112,7 +112,8 @@ func cancelled(at, c *ical.Component) {
 
 // visible returns the organizer's version without the cancelled instances.
 func (r Rules) visible(ctx context.Context, told *reading) (*reading, error) {
-	if told.Object == nil || !slices.ContainsFunc(told.Overrides, func(c *ical.Component) bool { return c.Property(propCancelled) != nil }) {
+	if told.Object == nil ||
+		!slices.ContainsFunc(told.Overrides, func(c *ical.Component) bool { return c.Property(propCancelled) != nil }) {
 		return told, nil
 	}
 	x, err := r.readCopy(ctx, told.Object)

@@ -17,7 +17,10 @@ type mailbox struct {
 
 func (m *mailbox) get(method string, components ...string) error {
 	m.Helper()
-	d := schedule.Delivery{Stored: m.has, Told: m.told, Message: read(m, message(method, components...)), Self: self("bob@example.com"), Outside: true}
+	d := schedule.Delivery{
+		Stored: m.has, Told: m.told, Message: read(m, message(method, components...)), Self: self("bob@example.com"),
+		Outside: true,
+	}
 	apply := rules().Invite
 	if method == "CANCEL" {
 		apply = rules().CallOff
@@ -54,8 +57,8 @@ func (m *mailbox) want(what string, has ...string) {
 	}
 }
 
-// TestAttendeesHearTheOrganizer: an attendee who deletes days, or whose program counts its own edits, goes on hearing an
-// organizer elsewhere, and their answers and deleted days survive.
+// TestAttendeesHearTheOrganizer: an attendee who deletes days, or whose program counts its own edits, goes on hearing
+// an organizer elsewhere, and their answers and deleted days survive.
 func TestAttendeesHearTheOrganizer(t *testing.T) {
 	t.Parallel()
 	m := &mailbox{T: t}
@@ -127,14 +130,16 @@ func TestCancelOfTheFuture(t *testing.T) {
 	if err := m.get("REQUEST", daily+"|SEQUENCE:0"+ann+bob); !errors.Is(err, schedule.ErrStale) {
 		t.Errorf("an older message: %v", err)
 	}
-	first := strings.NewReplacer("RECURRENCE-ID:20260312", "RECURRENCE-ID;RANGE=THISANDFUTURE:20260310", "20260312", "20260310").Replace(thirdAt)
+	first := strings.NewReplacer("RECURRENCE-ID:20260312", "RECURRENCE-ID;RANGE=THISANDFUTURE:20260310", "20260312",
+		"20260310").Replace(thirdAt)
 	if err := m.get("CANCEL", first+"|SEQUENCE:2"+ann+bob); err != nil {
 		t.Fatal(err)
 	}
 	m.want("from the first day on", "STATUS:CANCELLED")
 }
 
-// TestNewDaysAskAgain: new days of a series ask, also if its organizer has not got the attendee's answer to the others yet.
+// TestNewDaysAskAgain: new days of a series ask, also if its organizer has not got the attendee's answer to the others
+// yet.
 func TestNewDaysAskAgain(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []string{"ACCEPTED", "DECLINED"} {
@@ -146,6 +151,7 @@ func TestNewDaysAskAgain(t *testing.T) {
 		if err := m.get("REQUEST", strings.Replace(daily, "COUNT=5", "COUNT=6", 1)+"|SEQUENCE:1"+ann+bob); err != nil {
 			t.Fatal(err)
 		}
-		m.want("a sixth day", "COUNT=6", "PARTSTAT="+answer+":mailto:bob", "RECURRENCE-ID:20260315T100000Z", "PARTSTAT=NEEDS-ACTION:mailto:bob")
+		m.want("a sixth day", "COUNT=6", "PARTSTAT="+answer+":mailto:bob", "RECURRENCE-ID:20260315T100000Z",
+			"PARTSTAT=NEEDS-ACTION:mailto:bob")
 	}
 }
