@@ -6,7 +6,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// outbox holds what a change sends to other people. It is stored at the end of the transaction.
+// outbox holds the messages of a change to other people. They are stored at the end of the transaction.
 type outbox struct {
 	notices []notice
 	items   []calendar.InboxEntry

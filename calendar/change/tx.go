@@ -49,9 +49,8 @@ func NewWriter(c WriterConfig) *Writer {
 	}
 }
 
-// Tx is a running change: one transaction in which a caller changes any number of calendars. Only here are changes
-// numbered, written to the journal, sent to other users and applied to the calendar cache. See
-// docs/decisions/0028-changes.md.
+// Tx is a running change: one transaction of a caller, for any number of calendars. Only here are changes numbered,
+// written to the journal, sent to other users and applied to the calendar cache. See docs/decisions/0028-changes.md.
 type Tx struct {
 	calendar.Tx
 	writer *Writer

@@ -181,7 +181,7 @@ func (w *Work) answerBooking(
 		return err
 	}
 	asked.Others = func(from, until time.Time, take func(schedule.Other) error) error {
-		return w.besides(ctx, all, b.UID, from, until, take)
+		return w.otherEvents(ctx, all, b.UID, from, until, take)
 	}
 	rules := schedule.Rules{Zones: w.zones, Now: w.Now(), Meter: w.telling(ctx)}
 	made, err := rules.Book(ctx, asked)
@@ -199,8 +199,8 @@ func (w *Work) answerBooking(
 	return err
 }
 
-// besides calls take for other events in a room's own calendars between two times.
-func (w *Work) besides(
+// otherEvents calls take for other events in a room's own calendars between two times.
+func (w *Work) otherEvents(
 	ctx context.Context, all []calendar.Calendar, than calendar.UID, from, until time.Time,
 	take func(schedule.Other) error,
 ) error {

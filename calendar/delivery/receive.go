@@ -173,7 +173,7 @@ func (w *Work) receive(ctx context.Context, a arrival) error {
 	return m.apply(ctx)
 }
 
-// apply does what the message says.
+// apply applies the message by its method.
 func (m *incoming) apply(ctx context.Context) error {
 	msg := schedule.Message{Method: m.method, From: m.from, Document: m.text.Document, First: true}
 	switch m.method {
