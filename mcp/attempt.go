@@ -9,9 +9,6 @@ import (
 	"maps"
 
 	"caldav-mcp-server/calendar"
-	"caldav-mcp-server/calendar/edit"
-	"caldav-mcp-server/calendar/query"
-	"caldav-mcp-server/ical"
 	"caldav-mcp-server/mcp/wire"
 )
 
@@ -44,6 +41,12 @@ func (b toolbox) once(t tool) tool {
 		return w
 	}
 	return t
+}
+
+// changing is for a tool that reads and changes data, and has no further effect if the call is repeated.
+func (b toolbox) changing(t tool) tool {
+	t.scope, t.hints = calendar.ScopeRead|calendar.ScopeWrite, toolHints{destructive: true, idempotent: true}
+	return b.once(t)
 }
 
 // longestKey limits the length of a key.
@@ -135,21 +138,4 @@ func digestOf(name string, asked map[string]json.RawMessage) (string, error) {
 	}
 	sum := sha256.Sum256(append([]byte(name+"\x00"), data...))
 	return hex.EncodeToString(sum[:]), nil
-}
-
-// create makes an event or a task. If an earlier attempt of the same call was interrupted, it finds the object that the
-// attempt created.
-func (b toolbox) create(
-	ctx context.Context, c *call, cal calendar.Calendar, draft edit.Draft,
-) (query.Instance, []calendar.Told, error) {
-	saved, err := b.changer(c).CreateTelling(ctx, c.caller, cal, draft, c.telling())
-	if c.uid != "" && err != nil && (calendar.ReasonOf(err) == calendar.Stale ||
-		calendar.RuleOf(err) == calendar.RuleUIDConflict) {
-		saved.Object, err = b.service.ObjectByUID(ctx, c.meter, c.caller, cal, c.uid)
-	}
-	if err != nil {
-		return query.Instance{}, nil, err
-	}
-	made, err := b.service.InstanceOf(ctx, c.meter, cal, saved.Object, ical.Time{})
-	return made, saved.Told, err
 }

@@ -237,3 +237,19 @@ func (v manyView) prose() prose {
 	v.toldView.write(&b, v.Preview)
 	return prose(strings.TrimSpace(b.String()))
 }
+
+// confirmMany asks before many changes at once, or one that needs a confirmation on its own.
+func (c *call) confirmMany(v manyView) error {
+	if len(v.Changes) <= mostUnasked && !*c.consent.parts {
+		return nil
+	}
+	var deeds []string
+	for i, one := range v.Changes {
+		if i == mostInQuestion {
+			deeds = append(deeds, fmt.Sprintf("made %s more", calendar.Counted(len(v.Changes)-i, "change")))
+			break
+		}
+		deeds = append(deeds, string(one.What))
+	}
+	return c.confirm(question{text: willHave(deeds...) + "Times are in " + v.Timezone + ".", state: c.batch.State()})
+}

@@ -3,7 +3,9 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,30 +17,6 @@ import (
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/mcp/wire"
 )
-
-// bridge connects the protocol with the calendars. It implements wire.Content.
-type bridge struct{ h *Handler }
-
-// visitor is the caller of a request.
-type visitor struct {
-	calendar.Caller
-	// mail is set if the caller has linked mail.
-	mail bool
-}
-
-func peerOf(c calendar.Caller) wire.Peer {
-	return wire.Peer{
-		Owner: wire.Owner{User: string(c.User.ID), Token: string(c.Token)},
-		Name:  c.User.Name, Expires: c.Expires, Account: visitor{Caller: c},
-	}
-}
-
-func visitorOf(p wire.Peer) visitor {
-	v, _ := p.Account.(visitor)
-	return v
-}
-
-func callerOf(x *wire.Exchange) calendar.Caller { return visitorOf(x.Caller).Caller }
 
 // Prepare implements wire.Content.
 func (b bridge) Prepare(ctx context.Context, x *wire.Exchange) {
@@ -190,3 +168,25 @@ func (b answerBox) Answer(ctx context.Context) ([]byte, error) {
 
 // Close implements wire.Letter. A row that it cannot remove expires within a day.
 func (b answerBox) Close(ctx context.Context) { _ = b.service.SettleAttempt(ctx, b.attempt, nil) }
+
+// errNoPrompt refuses an unknown prompt.
+func (h *Handler) errNoPrompt(x *wire.Exchange) *wire.Error {
+	var asked struct{ Name string }
+	_ = json.Unmarshal(x.Message.Params, &asked) // the transport has parsed it
+	names := each(h.box.prompts(), func(p prompt) string { return p.name })
+	return wire.Errorf(wire.CodeParams, "no prompt %s: there are %s", wire.Quote(asked.Name), strings.Join(names, ", "))
+}
+
+// hasMail reports whether the caller has linked mail. Otherwise the mail tools are not listed.
+func (h *Handler) hasMail(ctx context.Context, x *wire.Exchange) bool {
+	switch x.Message.Method {
+	case string(mcpgo.MethodToolsList), string(mcpgo.MethodToolsCall):
+	default:
+		return false
+	}
+	has, err := h.box.mail.Linked(ctx, callerOf(x))
+	if err != nil {
+		h.log.WarnContext(ctx, "the mail tools are not listed", slog.String("error", service.ForLog(err)))
+	}
+	return has
+}

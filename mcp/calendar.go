@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,25 +12,6 @@ import (
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/mcp/wire"
 )
-
-// longestName limits the length of a calendar's name.
-const longestName = 200
-
-// inCalendar holds the arguments of tools that work on one calendar.
-type inCalendar struct{ calendar calendar.CalendarID }
-
-func (in *inCalendar) takes() []field { return []field{takesCalendar(&in.calendar).needed()} }
-
-func (in *inCalendar) names() calendar.CalendarID { return in.calendar }
-
-func takesCalendar(into *calendar.CalendarID) field {
-	return wordTo(into, "calendar_id", "")
-}
-
-// takesOnly returns the parameter of tools that search all calendars unless one is given.
-func takesOnly(into *calendar.CalendarID) field {
-	return wordTo(into, "calendar_id", "In this one only.")
-}
 
 // newCalendar holds the arguments of create_calendar.
 type newCalendar struct {
@@ -317,101 +299,118 @@ func viewOf(who calendar.Caller, cal calendar.Calendar, isDefault bool) calendar
 	return v
 }
 
-// defaultCalendar returns the calendar that the user chose, or else the oldest one of their own that takes events.
-// Names and order do not affect it, because programs change them by themselves; nor do calendars added later.
-func (b toolbox) defaultCalendar(ctx context.Context, c *call, all []calendar.Calendar) (calendar.CalendarID, error) {
-	said, err := b.service.Scheduling(ctx, c.caller)
-	if err != nil && calendar.ReasonOf(err) == calendar.Forbidden {
-		// A token restricted to some calendars must not learn about others.
-		return calendar.Scheduling{}.Reception(all), nil
-	}
-	return said.Default, err
+// kindWord is the component type in lower case. If the type is unknown, the object was most likely an event.
+func kindWord(k calendar.Kind) string {
+	return strings.ToLower(strings.TrimPrefix(string(cmp.Or(k, calendar.Event)), "V"))
 }
 
-// calendarNamed finds the calendar that the call names, and records it in the call.
-func (b toolbox) calendarNamed(ctx context.Context, c *call, id calendar.CalendarID) (calendar.Calendar, error) {
-	cal, err := b.calendarBy(ctx, c, id)
-	if err == nil {
-		c.calendar = cal.ID
-	}
-	return cal, err
+// calendarPatch holds the arguments of update_calendar.
+type calendarPatch struct {
+	inCalendar
+	name, timezone     string
+	description, color edit.Field[string]
+	hidden             edit.Field[bool]
+	isDefault, accept  bool
 }
 
-// primary is the name that assistants use for the default calendar.
-const primary = "primary"
-
-// calendarBy finds a calendar by its id, by its name, or as the primary one. Another user's calendar goes by the name
-// that lists show. A name shared by two calendars is refused.
-func (b toolbox) calendarBy(ctx context.Context, c *call, id calendar.CalendarID) (calendar.Calendar, error) {
-	cal, err := b.service.Calendar(ctx, c.caller, id)
-	if err == nil || calendar.ReasonOf(err) != calendar.NotFound {
-		c.about(authorOf(c.caller, cal))
-		return cal, err
-	}
-	all, err := b.service.Calendars(ctx, c.caller)
-	if err != nil && calendar.ReasonOf(err) == calendar.Forbidden {
-		return cal, b.errNoCalendar(ctx, c.caller, id) // a token without the read scope must not learn names
-	}
-	if err != nil {
-		return cal, err
-	}
-	named := slices.DeleteFunc(slices.Clone(all), func(cal calendar.Calendar) bool { return !calls(cal, string(id)) })
-	if strings.EqualFold(string(id), primary) &&
-		!slices.ContainsFunc(named, func(cal calendar.Calendar) bool { return cal.Access == calendar.OwnerAccess }) {
-		first, err := b.defaultCalendar(ctx, c, all)
-		if err != nil {
-			return cal, err
-		}
-		named = slices.DeleteFunc(all, func(cal calendar.Calendar) bool { return cal.ID != first })
-	}
-	switch len(named) {
-	case 0:
-		return cal, b.errNoCalendar(ctx, c.caller, id)
-	case 1:
-		c.about(authorOf(c.caller, named[0]))
-		return named[0], nil
-	}
-	return cal, errArgument("%d calendars are called %s: %s", len(named), wire.Quote(string(id)), namesWithIDs(c.caller,
-		named)).Advising("give the id in parentheses")
+func (in *calendarPatch) takes() []field {
+	return append(in.inCalendar.takes(),
+		wordTo(&in.name, "name", "").upTo(longestName),
+		fieldTo(&in.description, "description", "").upTo(longestText),
+		fieldTo(&in.color, "color", "#RRGGBB."),
+		wordTo(&in.timezone, "timezone", ""),
+		yesFieldTo(&in.hidden, "hidden", ""),
+		yesTo(&in.isDefault, "is_default", "true: new events go here."),
+		yesTo(&in.accept, "accept", ""),
+	)
 }
 
-// calls reports whether a text is a calendar's name. The listed name of another user's calendar ends with its owner,
-// because its own name could be anything.
-func calls(cal calendar.Calendar, name string) bool {
-	name = strings.TrimSpace(name)
-	return name != "" && (strings.EqualFold(name, strings.TrimSpace(cal.Name)) || name == wire.Visible(cal.Name))
+// says reports whether the call changes a property.
+func (in *calendarPatch) says() bool {
+	return in.name != "" || in.timezone != "" || !in.description.Left() || !in.color.Left() || !in.hidden.Left() ||
+		in.isDefault
 }
 
-// namesWithIDs names the first maxNamed calendars of a list, with their ids.
-func namesWithIDs(who calendar.Caller, all []calendar.Calendar) string {
-	names := each(all[:min(len(all), maxNamed)], func(cal calendar.Calendar) string {
-		return fmt.Sprintf("%s (%s)%s", wire.Quote(defused(cal.Name)), cal.ID, authorOf(who, cal).mark())
-	})
-	text := strings.Join(names, ", ")
-	if more := len(all) - len(names); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
-
-// maxNamed is the highest number of calendars that an error names.
-const maxNamed = 10
-
-// errNoCalendar lists the calendars that the caller has. It is the same for another user's calendar and for one that
-// never existed.
-func (b toolbox) errNoCalendar(ctx context.Context, caller calendar.Caller, asked calendar.CalendarID) error {
-	e := calendar.Errorf(calendar.NotFound, "", "no calendar %s", wire.Quote(string(asked)))
-	all, err := b.service.Calendars(ctx, caller)
+func (b calendarTools) updateCalendar(ctx context.Context, c *call, in *calendarPatch) (answer, error) {
 	switch {
-	case calendar.ReasonOf(err) == calendar.Forbidden && err != nil:
-		return e // a token without the read scope must not learn names
-	case err != nil:
-		return err
-	case len(all) == 0:
-		e.Message += ": you have none"
-		return e
+	case in.accept && in.says():
+		return answer{}, errArgument(`accept the calendar first, and change it in another call: use "accept" with ` +
+			`"calendar_id" alone`)
+	case in.accept:
+		return b.acceptOffered(ctx, c, in.calendar)
+	case !in.says():
+		return answer{}, errArgument("nothing to change was given: give name, description, color, timezone, " +
+			"hidden, is_default true or accept true")
 	}
-	e.Message += ": yours are " + namesWithIDs(caller, all)
-	e.Hint = "give the id in parentheses"
-	return e
+	cal, err := b.calendarNamed(ctx, c, in.calendar)
+	if err != nil {
+		return answer{}, err
+	}
+	if in.timezone != "" {
+		if err := b.checkPlace(in.timezone); err != nil {
+			return answer{}, err
+		}
+		if cal.Access != calendar.OwnerAccess {
+			return answer{}, errArgument(`only its owner sets the "timezone" of a calendar`)
+		}
+	}
+	err = b.service.PatchCalendar(ctx, c.caller, cal.ID,
+		func(p *calendar.Properties) ([]calendar.DeadProperty, error) { return nil, in.change(p) })
+	if err != nil {
+		return answer{}, err
+	}
+	if in.isDefault {
+		err = b.service.PatchScheduling(ctx, c.caller, func(s *calendar.Scheduling) error {
+			s.Default = cal.ID
+			return nil
+		})
+		if err != nil {
+			return answer{}, err
+		}
+	}
+	if cal, err = b.service.Calendar(ctx, c.caller, cal.ID); err != nil {
+		return answer{}, err
+	}
+	return b.showCalendar(ctx, c, cal)
+}
+
+// change applies the arguments to a calendar's properties.
+func (in *calendarPatch) change(p *calendar.Properties) error {
+	if in.name != "" {
+		p.Name = in.name
+	}
+	if in.timezone != "" {
+		p.Timezone, p.TimezoneData = in.timezone, nil
+	}
+	if text, given := in.description.Value(); given {
+		p.Description = &text
+	} else if in.description.Cleared() {
+		p.Description = nil
+	}
+	if text, given := in.color.Value(); given {
+		color, err := calendar.ParseColor(text)
+		if err != nil {
+			return err
+		}
+		p.Color = &color
+	} else if in.color.Cleared() {
+		p.Color = nil
+	}
+	if hidden, given := in.hidden.Value(); given {
+		p.Hidden = hidden
+	}
+	return nil
+}
+
+// checkPlace refuses a name that is not a geographic time zone.
+func (b calendarTools) checkPlace(name string) error {
+	z, err := b.zones.Ask(name)
+	if err != nil {
+		return errArgument("%s", err)
+	}
+	if z.Bare() {
+		return errArgument(`"timezone" %s is only an offset, without daylight saving time: name the zone, such as `+
+			`Europe/Berlin`, wire.Quote(name))
+	}
+	return nil
 }

@@ -18,36 +18,12 @@ const (
 	mostChanges  = 100
 	// longestChangedTitle limits titles, so that more changes fit into a result.
 	longestChangedTitle = 120
-	// longestTold limits each text that a change replaced.
-	longestTold = 40
 	// mostTold limits the total length of the change descriptions in a result.
 	mostTold = 8 << 10
 )
 
 // changeTools are the tools for past changes.
 type changeTools struct{ toolbox }
-
-// rows returns the tools for the journal: list changes and undo them.
-func (b changeTools) rows() []tool {
-	return []tool{
-		reading(tool{
-			name: "list_changes", title: "List changes",
-			description: "Lists changes by any app or assistant, and who made them, latest first. undo_change " +
-				"takes a change_id; restore_event restores deleted items.",
-			begin: doing(b.listChanges), gives: changesView{},
-		}), sending(b.changing(tool{
-			name: "undo_change", title: "Undo change",
-			description: "Undoes one change (change_id, from list_changes) or all by one token since a time, " +
-				"unless the item changed later.",
-			begin: doing(b.undoChange), gives: undoView{},
-		})), b.once(tool{
-			name: "restore_event", title: "Restore deleted event",
-			description: "Restores a deleted event or task as it last was. list_changes shows deletions.",
-			scope:       calendar.ScopeRead | calendar.ScopeWrite,
-			begin:       within(b.toolbox, b.restoreEvent), gives: restoredView{},
-		}),
-	}
-}
 
 // changesQuestion holds the arguments of list_changes.
 type changesQuestion struct {
@@ -264,11 +240,6 @@ func (z zoned) change(c calendar.Change) changeView {
 		v.UndoneBy = calendar.ChangeID{Calendar: c.In.ID, Version: c.UndoneBy}.String()
 	}
 	return v
-}
-
-// kindWord is the component type in lower case. If the type is unknown, the object was most likely an event.
-func kindWord(k calendar.Kind) string {
-	return strings.ToLower(strings.TrimPrefix(string(cmp.Or(k, calendar.Event)), "V"))
 }
 
 func changeIDs(in calendar.CalendarID, versions []calendar.Version) []string {

@@ -11,6 +11,28 @@ import (
 	"caldav-mcp-server/mcp/wire"
 )
 
+// rows returns the tools for the journal: list changes and undo them.
+func (b changeTools) rows() []tool {
+	return []tool{
+		reading(tool{
+			name: "list_changes", title: "List changes",
+			description: "Lists changes by any app or assistant, and who made them, latest first. undo_change " +
+				"takes a change_id; restore_event restores deleted items.",
+			begin: doing(b.listChanges), gives: changesView{},
+		}), sending(b.changing(tool{
+			name: "undo_change", title: "Undo change",
+			description: "Undoes one change (change_id, from list_changes) or all by one token since a time, " +
+				"unless the item changed later.",
+			begin: doing(b.undoChange), gives: undoView{},
+		})), b.once(tool{
+			name: "restore_event", title: "Restore deleted event",
+			description: "Restores a deleted event or task as it last was. list_changes shows deletions.",
+			scope:       calendar.ScopeRead | calendar.ScopeWrite,
+			begin:       within(b.toolbox, b.restoreEvent), gives: restoredView{},
+		}),
+	}
+}
+
 // undoneView is an object or calendar that an undo restored.
 type undoneView struct {
 	ID       string              `json:"change_id,omitempty" doc:"Of the undo, which can itself be undone."`

@@ -276,27 +276,6 @@ func (in inZone) checkZone(names string, times ...edit.Field[string]) error {
 		Advising(`leave "timezone" out, or give ` + names + " with it")
 }
 
-// noAnswer is the status of an attendee who has not responded yet (RFC 5545 §3.2.12).
-const noAnswer = "NEEDS-ACTION"
-
-// answerWords are the statuses of an attendee of an event.
-var answerWords = []string{noAnswer, "ACCEPTED", "DECLINED", "TENTATIVE", "DELEGATED"}
-
-// cutAnswer splits off the response that attendeeText appends to an attendee. Other words in parentheses belong to the
-// address, as in RFC 5322.
-func cutAnswer(value string) (attendee, answer string) {
-	value = strings.TrimSpace(value)
-	i := strings.LastIndex(value, "(")
-	if i <= 0 || !strings.HasSuffix(value, ")") {
-		return value, ""
-	}
-	word := strings.TrimSpace(value[i+1 : len(value)-1])
-	if upper := strings.ToUpper(word); word == upper || slices.Contains(answerWords, upper) {
-		return strings.TrimSpace(value[:i]), upper
-	}
-	return value, ""
-}
-
 // checkAnswers refuses attendees whose response differs from the stored one, because only they can set it.
 func (in *eventValues) checkAnswers(event *ical.Component) error {
 	var there []edit.Attendee

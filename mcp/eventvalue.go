@@ -1,10 +1,10 @@
 package mcp
 
 import (
-	"cmp"
 	"fmt"
 	"net/mail"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,62 +23,6 @@ func attendeeOf(value string) edit.Attendee {
 		return edit.Attendee{Address: at.Address, Name: at.Name}
 	}
 	return edit.Attendee{Address: value}
-}
-
-// span parses start and end, and turns them into dates if all_day is set.
-func (in *eventValues) span(z zoned) (start, end moment, err error) {
-	from, _ := in.start.Value()
-	to, _ := in.end.Value()
-	if start, end, err = in.sides(z, from, to); err != nil {
-		return start, end, err
-	}
-	allDay, given := in.allDay.Value()
-	if start.date && given && !allDay {
-		return start, end, errArgument(`"all_day" is false, but "start" is a date: give times`)
-	}
-	if allDay {
-		start, end = z.day(start), z.dayBehind(end)
-		if !end.at.After(start.at) {
-			end.at = start.at.AddDate(0, 0, 1)
-		}
-	}
-	if end.at.Before(start.at) {
-		return start, end, errArgument(`"end" (%s) must be after "start" (%s)`, wire.Quote(to), wire.Quote(from))
-	}
-	return start, end, nil
-}
-
-// sides parses the start. The end is parsed in its own time zone, or follows from the duration: by default an hour, or
-// the whole day.
-func (in *eventValues) sides(z zoned, from, to string) (start, end moment, err error) {
-	minutes, lasts := in.minutes.Value()
-	if to != "" && lasts {
-		return start, end, errArgument(`give "end" or "duration_minutes", not both`)
-	}
-	if to != "" && in.away == nil {
-		return z.readSpan(from, to)
-	}
-	if start, err = z.read("start", from); err != nil {
-		return start, end, err
-	}
-	if to != "" {
-		end, err = in.away.read("end", to)
-		if err == nil && (end.date || start.date) {
-			err = errArgument(`"end_timezone" is for events with times: this one takes whole days`)
-		}
-		return start, end, err
-	}
-	if end = start; !start.date {
-		end.at = start.at.Add(time.Duration(cmp.Or(minutes, usualMinutes)) * time.Minute)
-		return start, end, nil
-	}
-	days := cmp.Or(minutes, minutesOfDay) / minutesOfDay
-	if minutes%minutesOfDay != 0 {
-		return start, end, errArgument(`"start" is a date, and "duration_minutes" (%d) is not a whole number of `+
-			`days: give a time, or 1440 for each day`, minutes)
-	}
-	end.at, end.basic = start.at.AddDate(0, 0, days), true
-	return start, end, nil
 }
 
 const (
@@ -227,4 +171,25 @@ func (z zoned) alarmText(a edit.Alarm) string {
 		}
 	}
 	return ""
+}
+
+// noAnswer is the status of an attendee who has not responded yet (RFC 5545 §3.2.12).
+const noAnswer = "NEEDS-ACTION"
+
+// answerWords are the statuses of an attendee of an event.
+var answerWords = []string{noAnswer, "ACCEPTED", "DECLINED", "TENTATIVE", "DELEGATED"}
+
+// cutAnswer splits off the response that attendeeText appends to an attendee. Other words in parentheses belong to the
+// address, as in RFC 5322.
+func cutAnswer(value string) (attendee, answer string) {
+	value = strings.TrimSpace(value)
+	i := strings.LastIndex(value, "(")
+	if i <= 0 || !strings.HasSuffix(value, ")") {
+		return value, ""
+	}
+	word := strings.TrimSpace(value[i+1 : len(value)-1])
+	if upper := strings.ToUpper(word); word == upper || slices.Contains(answerWords, upper) {
+		return strings.TrimSpace(value[:i]), upper
+	}
+	return value, ""
 }

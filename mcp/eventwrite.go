@@ -13,6 +13,50 @@ import (
 	"caldav-mcp-server/mcp/wire"
 )
 
+// rows returns the tools for single events.
+func (b eventTools) rows() []tool {
+	return []tool{
+		sending(b.once(tool{
+			name: "create_event", title: "Create event",
+			description: "Creates an event or a series (rrule), tells of conflicts and likely duplicates, and " +
+				"writes to its attendees.",
+			scope: calendar.ScopeWrite, hints: toolHints{},
+			begin: within(b.toolbox, b.createEvent), gives: createdView{},
+		})), reading(tool{
+			name: "get_event", title: "Get event",
+			description: "Returns one event, or instance of a series, with all details and its iCalendar text.",
+			begin:       withSubject(anEvent, b.subject, b.getEvent), gives: fullView{},
+		}), sending(b.changing(tool{
+			name: "update_event", title: "Replace event",
+			description: "Replaces title, start, end, description and location: what you leave out of the last two " +
+				"is removed. Tells attendees. Prefer patch_event.",
+			begin: withSubject(anEvent, b.aim, b.updateEvent), gives: patchedView{},
+		})), sending(b.changing(tool{
+			name: "patch_event", title: "Change event",
+			description: "Changes only the fields you give; an empty text or list removes one. Tells attendees. " +
+				"For the time only: move_event.",
+			begin: doing(b.patchEvent), gives: patchedView{},
+		})), sending(b.changing(tool{
+			name: "move_event", title: "Move event",
+			description: "Moves an event to another time (new_start; without new_end its length stays) and tells " +
+				"attendees, or to another calendar (to_calendar_id), or copies it there.",
+			begin: doing(b.moveEvent), gives: changedView{},
+		})), sending(b.once(tool{
+			name: "delete_event", title: "Delete event",
+			description: "Deletes an event or instances, and tells attendees that it is off, or the organizer that " +
+				"the user declines. To show it as cancelled: patch_event with status CANCELLED.",
+			scope: calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeDelete, hints: toolHints{destructive: true,
+				idempotent: true},
+			begin: withSubject(anEvent, b.aim, b.deleteEvent), gives: deletedView{},
+		})), reading(tool{
+			name: "query_events", title: "Query events",
+			description: "Lists one calendar's events with etags; between start and end each instance of a series, " +
+				"else each series once. For days in words, or all calendars: list_events.",
+			begin: within(b.toolbox, b.queryEvents), gives: queryView{},
+		}),
+	}
+}
+
 // changedView is an event after a change. Text and structured content are the same, because half of the hosts show
 // their model only one of them.
 type changedView struct {
@@ -247,6 +291,23 @@ func (b toolbox) editObject(
 	edited, err := edit(b.changer(c))
 	now, err := b.after(ctx, c, s, edited, err)
 	return edited, now, err
+}
+
+// create makes an event or a task. If an earlier attempt of the same call was interrupted, it finds the object that the
+// attempt created.
+func (b toolbox) create(
+	ctx context.Context, c *call, cal calendar.Calendar, draft edit.Draft,
+) (query.Instance, []calendar.Told, error) {
+	saved, err := b.changer(c).CreateTelling(ctx, c.caller, cal, draft, c.telling())
+	if c.uid != "" && err != nil && (calendar.ReasonOf(err) == calendar.Stale ||
+		calendar.RuleOf(err) == calendar.RuleUIDConflict) {
+		saved.Object, err = b.service.ObjectByUID(ctx, c.meter, c.caller, cal, c.uid)
+	}
+	if err != nil {
+		return query.Instance{}, nil, err
+	}
+	made, err := b.service.InstanceOf(ctx, c.meter, cal, saved.Object, ical.Time{})
+	return made, saved.Told, err
 }
 
 // deletedView describes a deleted event. If only part of a series was deleted, it also describes the rest.

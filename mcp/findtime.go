@@ -179,23 +179,12 @@ func wordsOf(days map[time.Weekday]bool) []string {
 	return words
 }
 
-// namesOf names calendars, each with its owner.
-func namesOf(who calendar.Caller, all []calendar.Calendar) []string {
-	return each(all, func(cal calendar.Calendar) string { return markedName(who, cal) + " of " + cal.OwnerName })
-}
-
 // reasons explain why there is no slot, and suggest how to find one.
 var reasons = map[slot.Why]string{
 	slot.Busy:      "someone is busy or away at every possible time. Try fewer minutes, other hours or more days",
 	slot.Elsewhere: "hours_elsewhere leaves none of these hours. Try other hours, or ask who can meet outside theirs",
 	slot.Days:      "none of these weekdays is in that time. Give other days",
 	slot.Opening:   "these hours have no slot that long left in that time. Give other working_hours, or more days",
-}
-
-// ownCalendars returns the calendars that count as busy for the user; there may be none.
-func (b busyTools) ownCalendars(ctx context.Context, c *call) ([]calendar.Calendar, error) {
-	all, err := b.service.Calendars(ctx, c.caller)
-	return slices.DeleteFunc(all, func(cal calendar.Calendar) bool { return cal.Transparent }), err
 }
 
 // hoursElsewhere parses one attendee's working hours, such as bob 09:00-17:00 America/New_York. The name is only for

@@ -285,3 +285,14 @@ func (b busyTools) errNobody(ctx context.Context, c *call, name string) error {
 	e.Hint = "give a login name or a mail address: a full name is enough only for people you share a calendar with"
 	return e
 }
+
+// namesOf names calendars, each with its owner.
+func namesOf(who calendar.Caller, all []calendar.Calendar) []string {
+	return each(all, func(cal calendar.Calendar) string { return markedName(who, cal) + " of " + cal.OwnerName })
+}
+
+// ownCalendars returns the calendars that count as busy for the user; there may be none.
+func (b busyTools) ownCalendars(ctx context.Context, c *call) ([]calendar.Calendar, error) {
+	all, err := b.service.Calendars(ctx, c.caller)
+	return slices.DeleteFunc(all, func(cal calendar.Calendar) bool { return cal.Transparent }), err
+}

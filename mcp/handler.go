@@ -1,9 +1,11 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -15,77 +17,16 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/change"
 	"caldav-mcp-server/calendar/mailbox"
 	"caldav-mcp-server/calendar/service"
-	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/mcp/wire"
 )
-
-// Config configures a Handler.
-type Config struct {
-	Service *service.Service
-	// AllowedOrigins are the web origins whose pages may call, such as https://app.example.
-	AllowedOrigins []string
-	// BaseURL is the server's public URL, or "" if it is unknown.
-	BaseURL string
-	// SessionKey authenticates session ids. Processes that share a store must share the key, so that each accepts the
-	// sessions of the others. Without a key, sessions are valid only in this process.
-	SessionKey []byte
-	// Good checks whether a caller's token is still valid, and returns auth.ErrUnauthorized if not. It is called before
-	// a stream sends a notification. If Good is nil, tokens are not checked again.
-	Good func(context.Context, calendar.Caller) error
-	// StepUp tells an OAuth client which scopes it lacks for a call, so that it can request them. If StepUp is nil, the
-	// call is refused as with any other token.
-	StepUp func(http.ResponseWriter, *http.Request, calendar.Caller, calendar.Scope)
-	Limits Limits
-	// Mail reads the mail of linked accounts; nil if that is not offered.
-	Mail *mailbox.Box
-	// WebhookSecret returns the key that signs messages to a webhook; nil if webhooks are not offered.
-	WebhookSecret func(context.Context, calendar.Webhook) (string, error)
-	// Called, if set, counts a tool call by its outcome: "ok", "asked" if the user has to confirm first, or a reason.
-	Called func(tool, outcome string, took time.Duration)
-	// Did, if set, receives each tool call with the context of its request, and whether the tool changes data.
-	Did func(ctx context.Context, tool, outcome string, changes bool)
-	// Version is the version of the program.
-	Version string
-	Now     func() time.Time
-	// NewID returns a random identifier (a UUID).
-	NewID  func() string
-	Logger *slog.Logger
-}
-
-// Limits limits the resources that a caller can use. A zero field takes its default.
-type Limits = wire.Limits
-
-// DefaultLimits returns the default limits.
-func DefaultLimits() Limits { return wire.DefaultLimits() }
-
-// Handler serves MCP. It keeps no state that a later request needs: any process with the same SessionKey and store can
-// serve the next request.
-type Handler struct {
-	// config is the configuration with all defaults filled in.
-	config   Config
-	endpoint *wire.Endpoint
-	places   *wire.Places
-	tools    []tool
-	schemas  heldSchemas
-	box      toolbox
-	now      func() time.Time
-	log      *slog.Logger
-}
 
 // New returns a Handler.
 func New(c Config) *Handler {
 	b := c.toolbox()
 	return newHandler(c, append(b.tools(), mailTools{b}.rows()...))
-}
-
-func (c Config) toolbox() toolbox {
-	b := toolbox{service: c.Service, zones: zone.NewDB(), now: c.Now, base: c.BaseURL, hookSecret: c.WebhookSecret}
-	if c.Mail.Offered() {
-		b.mail = c.Mail
-	}
-	return b
 }
 
 func newHandler(c Config, tools []tool) *Handler {
@@ -217,6 +158,26 @@ func (b toolbox) tools() []tool {
 	)
 }
 
+// ToolInfo describes a tool to users who create a token for it.
+type ToolInfo struct {
+	Name calendar.ToolName
+	// Scope is the scope that a token needs for the tool.
+	Scope calendar.Scope
+	// Core reports whether the tool belongs to everyday work.
+	Core bool
+}
+
+// Tools lists all tools, by name.
+func Tools() []ToolInfo {
+	var all []ToolInfo
+	for _, t := range append(toolbox{}.tools(), mailTools{toolbox{mail: new(mailbox.Box)}}.rows()...) {
+		name := calendar.ToolName(t.name)
+		all = append(all, ToolInfo{name, t.scope, slices.Contains(coreTools[:], name)})
+	}
+	slices.SortFunc(all, func(a, b ToolInfo) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
 // visibleTools filters a list of tools by the token's scopes, and removes fields that the client's version lacks. For a
 // call it only removes tools that the token is not offered, as if they did not exist. It keeps the others, so that
 // runner can refuse with a reason.
@@ -276,6 +237,52 @@ func (h *Handler) runner(t tool) server.ToolHandlerFunc {
 		x.Ran = true
 		return refused.Result, nil
 	}
+}
+
+// mostConfirmed limits the questions of one call, in case the data keeps changing.
+const mostConfirmed = 3
+
+// attempted runs a call, and asks the user to confirm it if the tool needs that.
+func (h *Handler) attempted(ctx context.Context, t tool, c *call, x *wire.Exchange) (*mcpgo.CallToolResult, error) {
+	if err := h.recall(c, x); err != nil {
+		return nil, err
+	}
+	result, err := h.answerChecked(ctx, t, c, x)
+	for range mostConfirmed {
+		q, asked := askedOf(err)
+		switch {
+		case !asked:
+			return result, err
+		case x.Version.Modern():
+			return h.inputRequired(c, q), nil
+		}
+		if err = h.ask(ctx, x, q); err != nil {
+			return nil, err
+		}
+		c.consent.agreed = append(c.consent.agreed, q.digest())
+		result, err = h.answerChecked(ctx, t, c, x)
+	}
+	if _, asked := askedOf(err); asked {
+		err = errUnconfirmed(wire.Unanswered)
+	}
+	return result, err
+}
+
+// answerChecked runs answer for a client that can ask: nothing is sent to a stranger unless the user agrees.
+func (h *Handler) answerChecked(ctx context.Context, t tool, c *call, x *wire.Exchange) (*mcpgo.CallToolResult, error) {
+	if !c.consent.asks {
+		return h.answer(ctx, t, c, x)
+	}
+	checked := change.WithRecipientCheck(ctx, c.checkRecipients)
+	result, err := h.answer(checked, t, c, x)
+	if found, to := errors.AsType[*recipientsError](err); to {
+		if err := h.box.confirmStrangers(ctx, c, found.all); err != nil {
+			return nil, err
+		}
+		c.consent.cleared = found.all
+		return h.answer(checked, t, c, x)
+	}
+	return result, err
 }
 
 // answer runs the tool, if the token allows it, and packs its result.

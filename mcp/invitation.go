@@ -31,24 +31,6 @@ var answers = map[string]string{"accept": schedule.Accepted, "decline": schedule
 // invitationTools are the tools for invitations and proposed times.
 type invitationTools struct{ toolbox }
 
-// rows returns the tools for invitations to the user.
-func (b invitationTools) rows() []tool {
-	return []tool{
-		reading(tool{
-			name: "list_invitations", title: "List invitations",
-			description: "Lists invitations that wait for an answer, with conflicts, and times guests propose. " +
-				"Then respond_to_event.",
-			begin: doing(b.listInvitations), gives: invitationsView{},
-		}), sending(b.once(tool{
-			name: "respond_to_event", title: "Answer invitation",
-			description: "Answers an invitation or a proposal, and tells its sender. Ask first.",
-			scope:       calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeInvite,
-			hints:       toolHints{destructive: true, idempotent: true},
-			begin:       withSubject(anEvent, b.aim, b.respondToEvent), gives: respondedView{},
-		})),
-	}
-}
-
 // eventAnswer holds the arguments of respond_to_event.
 type eventAnswer struct {
 	reference

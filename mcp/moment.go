@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/daterange"
 	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/filter"
 	"caldav-mcp-server/calendar/timetext"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
@@ -193,6 +195,13 @@ func (z zoned) agrees(parameter, value string, at time.Time, written ical.Civil)
 // clockForm is the format of a time of day.
 const clockForm = "15:04"
 
+// timeForms tells a model how to write a time; timeForm is the short version.
+const (
+	timeForms = "as 2026-03-01T09:00:00 (local, in timezone), 2026-03-01T09:00:00+01:00, 20260301T090000Z, or " +
+		"2026-03-01 for whole days"
+	timeForm = "2026-03-01T09:00, 2026-03-01."
+)
+
 // serves refuses a series whose time zone is only an offset.
 func (z zoned) serves(t edit.Times, series bool) error {
 	start, given := t.Start.Value()
@@ -204,150 +213,166 @@ func (z zoned) serves(t edit.Times, series bool) error {
 		Advising("name the zone, such as Asia/Tokyo; or UTC, if the series stays in UTC")
 }
 
-// draftOf returns the event that a call describes.
-func (b toolbox) draftOf(c *call, in *newEvent, z zoned) (edit.Draft, error) {
-	d := edit.Draft{Kind: string(calendar.Event), UID: string(c.uid)}
-	z = z.repeating(in.recurs())
-	if err := b.land(&in.eventValues, z); err != nil {
-		return d, err
-	}
-	start, end, err := in.span(z)
-	if err != nil {
-		return d, err
-	}
-	end.local = start.local // both are in the same time zone
-	if err := in.checkAnswers(nil); err != nil {
-		return d, err
-	}
-	if d.Fields, err = in.fields(z, nil); err != nil {
-		return d, err
-	}
-	d.Times = edit.Times{Start: edit.To(z.onClock(start)), End: edit.To(z.onClock(end))}
-	if in.away != nil {
-		d.Times.End, err = in.landing(end)
-	}
-	if err != nil {
-		return d, err
-	}
-	return d, z.serves(d.Times, in.recurs())
+// usualRange is the default range.
+const (
+	usualRange = "next 7 days"
+	usualDays  = 7
+)
+
+// inRange holds the parameters that give a time range.
+type inRange struct {
+	words, start, end string
+	inZone
 }
 
-// land finds the time zone of the event's end, if the call gives one.
-func (b toolbox) land(in *eventValues, z zoned) error {
-	if in.endZone == "" {
-		return nil
+func (in *inRange) takes() []field {
+	return []field{
+		wordTo(&in.words, "date_range", "In words: tomorrow morning, next friday (of next week), next 7 days, rest "+
+			"of the month, 2026-02-20 to 2026-02-27."),
+		wordTo(&in.start, "start", timeForm),
+		wordTo(&in.end, "end", "A date counts whole."),
+		in.takesZone(),
 	}
-	there, err := b.zones.Ask(in.endZone)
-	if err != nil {
-		return errArgument(`"end_timezone": %s`, err)
+}
+
+// window is the time range of a call.
+type window struct {
+	from, until time.Time
+	zone        zoned
+	// continued is set if the call continues at a cursor.
+	continued bool
+}
+
+// windowView is a window in a result.
+type windowView struct {
+	Window spanView `json:"window"`
+	zoneView
+}
+
+// spanView is a time range; a missing side is open.
+type spanView struct {
+	Start string `json:"start,omitempty"`
+	End   string `json:"end,omitempty"`
+}
+
+func (w window) view() windowView {
+	return windowView{w.zone.span(w.from, w.until), w.zone.view()}
+}
+
+// String formats the window for people.
+func (w window) String() string {
+	return fmt.Sprintf("%s to %s, %s", w.zone.readable(w.from), w.zone.readable(w.until), w.zone.Name())
+}
+
+func (w window) check(most int) error {
+	if w.until.After(w.from.AddDate(0, 0, most)) {
+		return calendar.Errorf(calendar.TooLarge, calendar.RuleTooManyMatches,
+			"the time from %s is longer than %d days", w, most).Advising("ask for a part of it")
 	}
-	if z.floating {
-		return errArgument(`"end_timezone" is a zone, and "timezone" says that the event has none`)
-	}
-	in.away = &zoned{Zone: there, source: zoneOfArgument, series: z.series}
 	return nil
 }
 
-// landing is the end of an event in its own time zone.
-func (in *eventValues) landing(end moment) (edit.Field[ical.Time], error) {
-	if end.date {
-		return edit.Field[ical.Time]{},
-			errArgument(`"end_timezone" is for events with times: this one takes whole days`)
-	}
-	return edit.To(in.away.onClock(end)), nil
+func (z zoned) span(from, until time.Time) spanView {
+	return spanView{z.momentOf(from), z.momentOf(until)}
 }
 
-// patchedTimes returns the times of a call that may give any of start, end and duration.
-func (b toolbox) patchedTimes(s subject, in *eventValues) (edit.Times, error) {
-	if err := b.land(in, s.zone); err != nil {
-		return edit.Times{}, err
+// momentOf formats a moment in the zone; the zero moment gives "".
+func (z zoned) momentOf(at time.Time) string {
+	if at.IsZero() {
+		return ""
 	}
-	t, err := s.newTimes(in)
-	if err != nil || in.away == nil {
-		return t, err
-	}
-	end, err := s.endOf(in)
-	if err != nil {
-		return t, err
-	}
-	t.EndAsGiven = true
-	t.End, err = in.landing(end)
-	return t, err
+	return at.In(z.Location()).Format(time.RFC3339)
 }
 
-// endOf returns the end for a call that gives end_timezone, possibly without an end.
-func (s subject) endOf(in *eventValues) (moment, error) {
-	start, _ := in.start.Value()
-	value, _ := in.end.Value()
-	minutes, lasts := in.minutes.Value()
-	if start != "" && (value != "" || lasts) {
-		_, end, err := in.span(s.zone)
-		return end, err
-	}
-	if value != "" {
-		return in.away.read("end", value)
-	}
-	end := moment{at: s.found.End.Time, date: s.found.End.AllDay}
-	if lasts {
-		end.at = s.found.Start.Time.Add(time.Duration(minutes) * time.Minute)
-	}
-	if start != "" {
-		m, err := s.zone.read("start", start)
+// readable formats a moment with its weekday.
+func (z zoned) readable(t time.Time) string { return t.In(z.Location()).Format("Mon 2006-01-02 15:04") }
+
+// readRange returns the time range of a call; most is its longest length in days.
+func (b toolbox) readRange(c *call, in inRange, z zoned, most int) (window, error) {
+	var err error
+	words, from, until := in.words, in.start, in.end
+	w := window{zone: z}
+	switch {
+	case words != "" && from+until != "":
+		return window{}, errArgument(`give "date_range", or "start" and "end", not both`)
+	case words != "" || from+until == "":
+		if words == "" {
+			words = usualRange
+		}
+		days, err := daterange.Reader{Now: b.now(), Zone: z.Location(),
+			WeekStart: c.caller.User.FirstDay()}.Parse(words)
 		if err != nil {
-			return end, err
+			return window{}, errArgument(`"date_range": %s`, err)
 		}
-		end.at = end.at.Add(m.at.Sub(s.found.Start.Time))
+		w.from, w.until = days.From, days.Until
+	default:
+		if w, err = z.between("start", from, "end", until, b.now()); err != nil {
+			return window{}, err
+		}
 	}
-	return end, nil
+	return w, w.check(most)
 }
 
-// newTimes returns the times that a call gives, in the time zone of the call.
-func (s subject) newTimes(in *eventValues) (edit.Times, error) {
-	if minutes, lasts := in.minutes.Value(); lasts && in.start.Left() {
-		if !in.end.Left() {
-			return edit.Times{}, errArgument(`give "end" or "duration_minutes", not both`)
+// between parses a range given by its ends. The default start is now, the default end a week after the start.
+func (z zoned) between(startName, from, endName, until string, now time.Time) (window, error) {
+	w := window{from: now.Truncate(time.Second), zone: z}
+	var err error
+	if from != "" {
+		if w.from, err = z.readInstant(startName, from); err != nil {
+			return w, err
 		}
-		if s.found.Start.AllDay && minutes%minutesOfDay != 0 {
-			return edit.Times{},
-				errArgument(`the event takes whole days, and "duration_minutes" (%d) is not a whole `+
-					`number of days`, minutes)
-		}
-		end := moment{at: s.found.Start.Time.Add(time.Duration(minutes) * time.Minute), date: s.found.Start.AllDay,
-			basic: true, local: s.found.Start.Floating}
-		return s.zone.movedTo(s.found.Start, nil, &end), nil
 	}
-	if !in.start.Left() && (!in.end.Left() || !in.minutes.Left()) {
-		start, end, err := in.span(s.zone)
-		return s.zone.movedTo(s.found.Start, &start, &end), err
+	if w.until = w.from.AddDate(0, 0, usualDays); until != "" {
+		w.until, err = z.readEnd(endName, until, w.from)
 	}
-	if in.away != nil {
-		return s.oneTime("start", in.start, "end", edit.Field[string]{})
+	if err == nil && !w.from.Before(w.until) {
+		err = errArgument("%q (%s) must be after %q (%s)", endName, z.readable(w.until), startName, z.readable(w.from))
 	}
-	if allDay, given := in.allDay.Value(); given && allDay != s.found.Start.AllDay {
-		return edit.Times{}, errArgument(`"all_day" changes the form of start and end: give both, too`)
-	}
-	return s.oneTime("start", in.start, "end", in.end)
+	return w, err
 }
 
-// oneTime parses a start and an end; either may be missing.
-func (s subject) oneTime(from string, start edit.Field[string], to string, end edit.Field[string]) (edit.Times, error) {
-	var given [2]*moment
-	for i, side := range [...]struct {
-		name string
-		edit.Field[string]
-	}{{from, start}, {to, end}} {
-		value, ok := side.Value()
-		if !ok {
-			continue
-		}
-		m, err := s.zone.read(side.name, value)
-		if err != nil {
-			return edit.Times{}, err
-		}
-		if side.name == to {
-			m = m.behind()
-		}
-		given[i] = &m
+// readEnd parses the end of a range that starts at from. An end that is a date includes the whole day.
+func (z zoned) readEnd(name, value string, from time.Time) (time.Time, error) {
+	m, err := z.read(name, value)
+	if err != nil || !m.date {
+		return m.at, err
 	}
-	return s.zone.movedTo(s.found.Start, given[0], given[1]), nil
+	if end := z.midnight(m.behind()); !end.Equal(from) {
+		return end, nil
+	}
+	return z.midnight(m.next()), nil // the same day as start and end means that day
+}
+
+// readWindow parses a time range. A missing side is open.
+func (z zoned) readWindow(start, end string) (r filter.TimeRange, err error) {
+	if r.Start, err = z.readInstant("start", start); err != nil {
+		return r, err
+	}
+	if end != "" {
+		if r.End, err = z.readEnd("end", end, r.Start); err != nil {
+			return r, err
+		}
+	}
+	if !r.End.IsZero() && !r.End.After(r.Start) {
+		return r, errArgument(`"end" (%s) must be after "start" (%s)`, wire.Quote(end), wire.Quote(start))
+	}
+	return r, nil
+}
+
+// readInstant parses an optional time. A date means midnight in the zone.
+func (z zoned) readInstant(name, value string) (time.Time, error) {
+	if strings.TrimSpace(value) == "" {
+		return time.Time{}, nil
+	}
+	m, err := z.read(name, value)
+	if err != nil || !m.date {
+		return m.at, err
+	}
+	return z.midnight(m), nil
+}
+
+// midnight returns the start of a day in the zone.
+func (z zoned) midnight(m moment) time.Time {
+	at, _ := z.Resolve(ical.Instant(m.at).Civil)
+	return at
 }

@@ -18,6 +18,24 @@ import (
 	"caldav-mcp-server/mcp/wire"
 )
 
+// rows returns the tools for invitations to the user.
+func (b invitationTools) rows() []tool {
+	return []tool{
+		reading(tool{
+			name: "list_invitations", title: "List invitations",
+			description: "Lists invitations that wait for an answer, with conflicts, and times guests propose. " +
+				"Then respond_to_event.",
+			begin: doing(b.listInvitations), gives: invitationsView{},
+		}), sending(b.once(tool{
+			name: "respond_to_event", title: "Answer invitation",
+			description: "Answers an invitation or a proposal, and tells its sender. Ask first.",
+			scope:       calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeInvite,
+			hints:       toolHints{destructive: true, idempotent: true},
+			begin:       withSubject(anEvent, b.aim, b.respondToEvent), gives: respondedView{},
+		})),
+	}
+}
+
 // proposing is the answer in respond_to_event that proposes another time.
 const proposing = "propose"
 

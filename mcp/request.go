@@ -10,13 +10,101 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/mailbox"
 	"caldav-mcp-server/calendar/service"
+	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/mcp/wire"
 )
+
+// Config configures a Handler.
+type Config struct {
+	Service *service.Service
+	// AllowedOrigins are the web origins whose pages may call, such as https://app.example.
+	AllowedOrigins []string
+	// BaseURL is the server's public URL, or "" if it is unknown.
+	BaseURL string
+	// SessionKey authenticates session ids. Processes that share a store must share the key, so that each accepts the
+	// sessions of the others. Without a key, sessions are valid only in this process.
+	SessionKey []byte
+	// Good checks whether a caller's token is still valid, and returns auth.ErrUnauthorized if not. It is called before
+	// a stream sends a notification. If Good is nil, tokens are not checked again.
+	Good func(context.Context, calendar.Caller) error
+	// StepUp tells an OAuth client which scopes it lacks for a call, so that it can request them. If StepUp is nil, the
+	// call is refused as with any other token.
+	StepUp func(http.ResponseWriter, *http.Request, calendar.Caller, calendar.Scope)
+	Limits Limits
+	// Mail reads the mail of linked accounts; nil if that is not offered.
+	Mail *mailbox.Box
+	// WebhookSecret returns the key that signs messages to a webhook; nil if webhooks are not offered.
+	WebhookSecret func(context.Context, calendar.Webhook) (string, error)
+	// Called, if set, counts a tool call by its outcome: "ok", "asked" if the user has to confirm first, or a reason.
+	Called func(tool, outcome string, took time.Duration)
+	// Did, if set, receives each tool call with the context of its request, and whether the tool changes data.
+	Did func(ctx context.Context, tool, outcome string, changes bool)
+	// Version is the version of the program.
+	Version string
+	Now     func() time.Time
+	// NewID returns a random identifier (a UUID).
+	NewID  func() string
+	Logger *slog.Logger
+}
+
+// Limits limits the resources that a caller can use. A zero field takes its default.
+type Limits = wire.Limits
+
+// DefaultLimits returns the default limits.
+func DefaultLimits() Limits { return wire.DefaultLimits() }
+
+// Handler serves MCP. It keeps no state that a later request needs: any process with the same SessionKey and store can
+// serve the next request.
+type Handler struct {
+	// config is the configuration with all defaults filled in.
+	config   Config
+	endpoint *wire.Endpoint
+	places   *wire.Places
+	tools    []tool
+	schemas  heldSchemas
+	box      toolbox
+	now      func() time.Time
+	log      *slog.Logger
+}
+
+func (c Config) toolbox() toolbox {
+	b := toolbox{service: c.Service, zones: zone.NewDB(), now: c.Now, base: c.BaseURL, hookSecret: c.WebhookSecret}
+	if c.Mail.Offered() {
+		b.mail = c.Mail
+	}
+	return b
+}
+
+// bridge connects the protocol with the calendars. It implements wire.Content.
+type bridge struct{ h *Handler }
+
+// visitor is the caller of a request.
+type visitor struct {
+	calendar.Caller
+	// mail is set if the caller has linked mail.
+	mail bool
+}
+
+func peerOf(c calendar.Caller) wire.Peer {
+	return wire.Peer{
+		Owner: wire.Owner{User: string(c.User.ID), Token: string(c.Token)},
+		Name:  c.User.Name, Expires: c.Expires, Account: visitor{Caller: c},
+	}
+}
+
+func visitorOf(p wire.Peer) visitor {
+	v, _ := p.Account.(visitor)
+	return v
+}
+
+func callerOf(x *wire.Exchange) calendar.Caller { return visitorOf(x.Caller).Caller }
 
 // attend runs the work of a request that is not a tool call. It turns errors, including panics, into a response itself:
 // mcp-go would send their text, or drop the connection. The work itself checks the caller's access.
@@ -76,21 +164,6 @@ func renderError(err error, v wire.Version, faultID string, foreign ...shown) wi
 	}
 	text, _ := marked(e, foreign)
 	return wire.Refusal{Err: wire.Errorf(code, "%s", text), Status: wire.StatusOf(v, code)}
-}
-
-// errNoPrompt refuses an unknown prompt.
-func (h *Handler) errNoPrompt(x *wire.Exchange) *wire.Error {
-	var asked struct{ Name string }
-	_ = json.Unmarshal(x.Message.Params, &asked) // the transport has parsed it
-	names := each(h.box.prompts(), func(p prompt) string { return p.name })
-	return wire.Errorf(wire.CodeParams, "no prompt %s: there are %s", wire.Quote(asked.Name), strings.Join(names, ", "))
-}
-
-// errNoResource refuses a URI that is not ours.
-func errNoResource(x *wire.Exchange, code wire.Code) *wire.Error {
-	e := wire.Errorf(code, "there is no such resource: there are %s and %s", calendarTemplate, eventTemplate)
-	e.Data = askedURI(x)
-	return e
 }
 
 // askedURI returns the requested URI, for the data of an error about a missing resource (MCP "Resources", Error
@@ -214,15 +287,6 @@ func reasonOf(err error) calendar.Reason {
 		return calendar.Unsupported
 	}
 	return reason
-}
-
-// problem is the structured content of an error result.
-type problem struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"`
-	// Untrusted covers the text in quotation marks.
-	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
 // errPanic converts a panic to an error for the log, with a stack trace. A runtime error contains no user data. Any

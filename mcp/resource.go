@@ -367,3 +367,10 @@ func (b bridge) follow(
 	}
 	return err == nil, err
 }
+
+// errNoResource refuses a URI that is not ours.
+func errNoResource(x *wire.Exchange, code wire.Code) *wire.Error {
+	e := wire.Errorf(code, "there is no such resource: there are %s and %s", calendarTemplate, eventTemplate)
+	e.Data = askedURI(x)
+	return e
+}

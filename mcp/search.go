@@ -13,18 +13,6 @@ import (
 	"caldav-mcp-server/mcp/wire"
 )
 
-const (
-	usualFound = 20
-	mostFound  = 100
-	// mostConnected limits the results for a connector: OpenAI's read no more than fifty.
-	mostConnected = 50
-	// longestQuery limits a search text.
-	longestQuery = 500
-)
-
-// searchTools are the tools for searches.
-type searchTools struct{ toolbox }
-
 // rows returns the tools that search for words. OpenAI's connectors require every server to have search and
 // fetch, in exactly this form.
 func (b searchTools) rows() []tool {
@@ -186,39 +174,11 @@ func (b searchTools) search(ctx context.Context, c *call, in *searchText) (answe
 	return same(v)
 }
 
-// url is the URL for citing an event. Only this server can resolve it.
-func (id eventID) url() string { return "calendar://event/" + id.String() }
-
-// headline is a title that is never empty.
-func headline(title string) string { return cmp.Or(title, "(no title)") }
-
 // oneFound holds the arguments of fetch.
 type oneFound struct{ id string }
 
 func (in *oneFound) takes() []field {
 	return []field{wordTo(&in.id, "id", "From search.").needed()}
-}
-
-// fetchedView is an event or a task in the form for connectors.
-type fetchedView struct {
-	ID       string       `json:"id"`
-	Title    shown        `json:"title"`
-	Text     shown        `json:"text"`
-	URL      string       `json:"url"`
-	Metadata metadataView `json:"metadata"`
-	// Untrusted covers all of it.
-	Untrusted shown `json:"untrusted_text_by,omitempty"`
-}
-
-// foreign is always true: models never write this text back.
-func (fetchedView) foreign() bool { return true }
-
-type metadataView struct {
-	Calendar  shown  `json:"calendar"`
-	StartDate string `json:"startDate"`
-	EndDate   string `json:"endDate" doc:"Its end; of an all-day event, its last day."`
-	Location  shown  `json:"location"`
-	fetchedTask
 }
 
 func (b searchTools) fetch(ctx context.Context, c *call, in *oneFound) (answer, error) {

@@ -14,6 +14,18 @@ import (
 	"caldav-mcp-server/calendar/query"
 )
 
+const (
+	usualFound = 20
+	mostFound  = 100
+	// mostConnected limits the results for a connector: OpenAI's read no more than fifty.
+	mostConnected = 50
+	// longestQuery limits a search text.
+	longestQuery = 500
+)
+
+// searchTools are the tools for searches.
+type searchTools struct{ toolbox }
+
 // A user who searches does not say whether they mean an event or a task. Therefore search finds both, and search_events
 // points to tasks if no event matches. A token restricted to some tools learns no more about tasks than its tools
 // reveal.
@@ -247,4 +259,32 @@ func (s subject) taskLines(title, place string, task taskDetailsView) []string {
 		}
 	}
 	return lines
+}
+
+// headline is a title that is never empty.
+func headline(title string) string { return cmp.Or(title, "(no title)") }
+
+// url is the URL for citing an event. Only this server can resolve it.
+func (id eventID) url() string { return "calendar://event/" + id.String() }
+
+// fetchedView is an event or a task in the form for connectors.
+type fetchedView struct {
+	ID       string       `json:"id"`
+	Title    shown        `json:"title"`
+	Text     shown        `json:"text"`
+	URL      string       `json:"url"`
+	Metadata metadataView `json:"metadata"`
+	// Untrusted covers all of it.
+	Untrusted shown `json:"untrusted_text_by,omitempty"`
+}
+
+// foreign is always true: models never write this text back.
+func (fetchedView) foreign() bool { return true }
+
+type metadataView struct {
+	Calendar  shown  `json:"calendar"`
+	StartDate string `json:"startDate"`
+	EndDate   string `json:"endDate" doc:"Its end; of an all-day event, its last day."`
+	Location  shown  `json:"location"`
+	fetchedTask
 }

@@ -12,7 +12,6 @@ import (
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/ledger"
 	"caldav-mcp-server/calendar/query"
-	"caldav-mcp-server/calendar/timetext"
 	"caldav-mcp-server/ical"
 	"caldav-mcp-server/mcp/wire"
 )
@@ -65,48 +64,6 @@ func errOther(n noun, o calendar.Object, cal calendar.Calendar) error {
 		wire.Quote(cal.Name), n.one)
 }
 
-// reference identifies an event, a task, or part of a series in a call.
-type reference struct {
-	eventID
-	inZone
-	scope edit.Scope
-	match string
-}
-
-func (r *reference) refers() reference { return *r }
-
-func (r *reference) names() calendar.CalendarID { return r.Calendar }
-
-// takesEvent returns the parameters that identify an event.
-func (r *reference) takesEvent() []field {
-	return []field{takesCalendar(&r.Calendar).needed(), r.takesUID().needed()}
-}
-
-func (r *reference) takesUID() field {
-	return uidTo(&r.UID, "event_uid")
-}
-
-// takesSeries returns the parameters that select instances of a series.
-func (r *reference) takesSeries() []field {
-	return []field{
-		wordTo(&r.RecurrenceID, "recurrence_id", "Of a series, as listed."),
-		textTo(&r.scope, "scope", "Of a series; ask.").
-			oneOf(string(edit.This), string(edit.Following), string(edit.All)),
-	}
-}
-
-func (r *reference) takesMatch() field {
-	return wordTo(&r.match, "if_match", "An etag.")
-}
-
-// when is the call's precondition. Models lose the quotes of etags.
-func (r *reference) when() calendar.Precondition {
-	if r.match == "" {
-		return calendar.Precondition{}
-	}
-	return calendar.Precondition{Match: []calendar.ETag{calendar.ETag(`"` + strings.Trim(r.match, `"`) + `"`)}}
-}
-
 // subject finds the target of a call, and its time zone.
 func (b toolbox) subject(ctx context.Context, c *call, n noun, r reference) (subject, error) {
 	cal, err := b.calendarNamed(ctx, c, r.Calendar)
@@ -157,17 +114,21 @@ func (b toolbox) aim(ctx context.Context, c *call, n noun, r reference) (subject
 	return subject{}, e
 }
 
-// recurrenceID parses a recurrence id. A local time is in the time zone of the series, not of the call.
-func recurrenceID(value string) (ical.Time, error) {
-	if strings.TrimSpace(value) == "" {
-		return ical.Time{}, nil
-	}
-	t, err := timetext.Parse(value, nil)
-	if err != nil {
-		return t, errArgument(`"recurrence_id" cannot be read: %s`, wire.Quote(value)).
-			Advising("copy it from the tool that listed the instance")
-	}
-	return t, nil
+// withSubject is doing for a tool with an event or a task as its target, which find looks up: see toolbox.subject and
+// toolbox.aim.
+func withSubject[A any, P interface {
+	*A
+	takes() []field
+	refers() reference
+}](n noun, find func(context.Context, *call, noun, reference) (subject, error), do func(context.Context, *call, subject,
+	P) (answer, error)) func() job {
+	return doing(func(ctx context.Context, c *call, in P) (answer, error) {
+		s, err := find(ctx, c, n, in.refers())
+		if err != nil {
+			return answer{}, err
+		}
+		return do(ctx, c, s, in)
+	})
 }
 
 // object finds an object of a kind.
@@ -246,6 +207,9 @@ func (b toolbox) objectShown(
 // target is the target of an edit.
 func (s subject) target() edit.Target { return edit.Target{Instance: s.id, Scope: s.scope} }
 
+// reaches reports whether a change affects more than one instance of a series.
+func (s subject) reaches() bool { return s.found.Object.Recurring && s.scope != edit.This }
+
 // guests lists the attendees of the instance. Unless only that instance changes, it adds the attendees of the series
 // and of its other overrides.
 func (s subject) guests() []edit.Attendee {
@@ -310,12 +274,4 @@ func (b toolbox) outdated(ctx context.Context, c *call, s subject, err error) er
 		v.ETag)
 	e.Hint, e.Cause = "see whether your change still makes sense, then repeat it with this etag as if_match", err
 	return e
-}
-
-// dayText formats a time with its weekday.
-func dayText(weekday, local string) string {
-	if local == "" {
-		return "any time"
-	}
-	return weekday + " " + local
 }

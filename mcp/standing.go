@@ -214,16 +214,6 @@ func toldTo(all []calendar.Told) (v toldView) {
 	return v
 }
 
-// distinct removes duplicates.
-func distinct(list []string) []string {
-	said := map[string]bool{}
-	return slices.DeleteFunc(list, func(item string) bool {
-		again := said[item]
-		said[item] = true
-		return again
-	})
-}
-
 // ways describe how a recipient is notified, other than in their calendar on this server.
 var ways = map[string]string{
 	"1.0": " (by mail, within a minute)",
@@ -238,4 +228,12 @@ var failures = map[string]string{
 	"5.1": "it could not be delivered",
 	"5.2": "this server sends no mail",
 	"5.3": "they were sent as much in a day as one user may send them",
+}
+
+// ownName is a calendar's name without the owner that calendar.Calendar.ForSharees appends for sharees.
+func ownName(cal calendar.Calendar) string {
+	if cal.Access == calendar.OwnerAccess {
+		return cal.Name
+	}
+	return strings.TrimSuffix(cal.Name, cal.OwnerMark())
 }

@@ -14,15 +14,6 @@ import (
 	"caldav-mcp-server/mcp/wire"
 )
 
-const (
-	// mostPriority is the lowest priority of RFC 5545 §3.8.1.9.
-	mostPriority = 9
-	mostPercent  = 100
-)
-
-// taskTools are the tools for tasks.
-type taskTools struct{ toolbox }
-
 // rows returns the tools for tasks.
 func (b taskTools) rows() []tool {
 	return []tool{

@@ -15,6 +15,15 @@ import (
 	"caldav-mcp-server/mcp/wire"
 )
 
+const (
+	// mostPriority is the lowest priority of RFC 5545 §3.8.1.9.
+	mostPriority = 9
+	mostPercent  = 100
+)
+
+// taskTools are the tools for tasks.
+type taskTools struct{ toolbox }
+
 // The values of the parameter status of list_tasks.
 const (
 	openTasks = "open"

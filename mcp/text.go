@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
+	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/mcp/wire"
 )
 
@@ -110,14 +112,116 @@ func moreItems(n int) string { return fmt.Sprintf("… [%d more]", n) }
 // marks match all of these, including the mark at the end of truncated iCalendar text.
 var marks = regexp.MustCompile(`…\s*\[\d+ more( characters\b[^\]]*)?\]`)
 
-// checkMarks refuses a value that contains one of our marks.
-func (f field) checkMarks(value string) string {
-	mark := marks.FindString(value)
-	if !f.writes || f.names || mark == "" {
-		return ""
+const (
+	// Lists truncate texts earlier than tools that show one event.
+	longestListedTitle = 200
+	longestListedText  = 500
+	mostPeople         = 10
+)
+
+// quotedTitle is a title in text.
+func quotedTitle(title string) string {
+	if title == "" {
+		return "(no title)"
 	}
-	return fmt.Sprintf("%q contains %s, the mark for omitted text in an earlier result, which would replace "+
-		"that text: "+
-		"give the full text (see ical_data of get_event), or omit %q if the tool keeps omitted values", f.name,
-		wire.Quote(mark), f.name)
+	return wire.Quoted(title)
 }
+
+// short puts a text on one line, and truncates it for a list.
+func short(text string, most int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + moreCharacters(len(runes)-most)
+	}
+	return text
+}
+
+// cut shortens a long text, and says so.
+func cut(s string) string {
+	n := utf8.RuneCountInString(s)
+	if n <= maxShown {
+		return s
+	}
+	return string([]rune(s)[:maxShown]) + moreCharacters(n-maxShown)
+}
+
+// Limits for the texts of an event that a tool creates. People write shorter texts. Longer ones are pasted, and every
+// later read of the event would return them.
+const (
+	longestTitle = 1000
+	longestText  = 50_000
+	// longestID limits identifiers; clients choose their length.
+	longestID = 1000
+	// longestObject is larger than any stored object.
+	longestObject = 1 << 30
+	// longestList limits lists of attendees, alarms and categories.
+	longestList = 200
+)
+
+// each maps a list.
+func each[T, U any](list []T, as func(T) U) []U {
+	values := make([]U, len(list))
+	for i, value := range list {
+		values[i] = as(value)
+	}
+	return values
+}
+
+// bareOrQuoted returns a value that should be one word, or quotes it if it is not.
+func bareOrQuoted(value string) string {
+	if strings.ContainsFunc(value, func(r rune) bool { return r > 'z' || r < '-' }) {
+		return wire.Quote(value)
+	}
+	return value
+}
+
+func texts[T ~string](list []T) []string { return each(list, func(s T) string { return string(s) }) }
+
+// mostItems limits each list of one event.
+const mostItems = 100
+
+// few shows the first items of a list, and says how many are left out.
+func few(list []string) []shown {
+	var items []shown
+	for i, item := range list {
+		if i == mostItems {
+			return append(items, shown(moreItems(len(list)-i)))
+		}
+		items = append(items, shown(short(item, longestListedTitle)))
+	}
+	return items
+}
+
+// distinct removes duplicates.
+func distinct(list []string) []string {
+	said := map[string]bool{}
+	return slices.DeleteFunc(list, func(item string) bool {
+		again := said[item]
+		said[item] = true
+		return again
+	})
+}
+
+// dayText formats a time with its weekday.
+func dayText(weekday, local string) string {
+	if local == "" {
+		return "any time"
+	}
+	return weekday + " " + local
+}
+
+// longestTold limits each text that a change replaced.
+const longestTold = 40
+
+// maxShown limits a long text in results, in characters.
+const maxShown = 2000
+
+// longestListedUID limits a uid in text. RFC 7986 §5.3 asks for less than 255 bytes; structured content has longer ones
+// in full.
+const longestListedUID = 255
+
+// quotedUID is a uid in text.
+func quotedUID(uid calendar.UID) string { return wire.Quoted(short(string(uid), longestListedUID)) }
+
+// quotedShort quotes user-supplied text in a question.
+func quotedShort(s string) string { return wire.Quoted(short(s, longestTold)) }

@@ -2,9 +2,13 @@ package mcp
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
@@ -46,12 +50,6 @@ func reading(t tool) tool {
 	return t
 }
 
-// changing is for a tool that reads and changes data, and has no further effect if the call is repeated.
-func (b toolbox) changing(t tool) tool {
-	t.scope, t.hints = calendar.ScopeRead|calendar.ScopeWrite, toolHints{destructive: true, idempotent: true}
-	return b.once(t)
-}
-
 // sending is for a tool that may notify attendees or an organizer, also by mail.
 func sending(t tool) tool {
 	t.hints.openWorld = true
@@ -75,38 +73,6 @@ func doing[A any, P interface {
 	}
 }
 
-// withSubject is doing for a tool with an event or a task as its target, which find looks up: see toolbox.subject and
-// toolbox.aim.
-func withSubject[A any, P interface {
-	*A
-	takes() []field
-	refers() reference
-}](n noun, find func(context.Context, *call, noun, reference) (subject, error), do func(context.Context, *call, subject,
-	P) (answer, error)) func() job {
-	return doing(func(ctx context.Context, c *call, in P) (answer, error) {
-		s, err := find(ctx, c, n, in.refers())
-		if err != nil {
-			return answer{}, err
-		}
-		return do(ctx, c, s, in)
-	})
-}
-
-// within is doing for a tool that names a calendar.
-func within[A any, P interface {
-	*A
-	takes() []field
-	names() calendar.CalendarID
-}](b toolbox, do func(context.Context, *call, calendar.Calendar, P) (answer, error)) func() job {
-	return doing(func(ctx context.Context, c *call, in P) (answer, error) {
-		cal, err := b.calendarNamed(ctx, c, in.names())
-		if err != nil {
-			return answer{}, err
-		}
-		return do(ctx, c, cal, in)
-	})
-}
-
 // nothing holds the arguments of a tool without parameters.
 type nothing struct{}
 
@@ -115,64 +81,6 @@ func (*nothing) takes() []field { return nil }
 // toolHints tell a host how careful to be. They must be true, because hosts ask the user or not depending on them. All
 // four are always sent: if one is missing, hosts assume the worst.
 type toolHints struct{ readOnly, destructive, idempotent, openWorld bool }
-
-// call is one call of a tool.
-type call struct {
-	caller calendar.Caller
-	// meter counts the cost of the call.
-	meter *meter.Meter
-	// calendar is the call's calendar once it is found, for the log.
-	calendar calendar.CalendarID
-	// uid is the uid for a created object, or "" for any. See toolbox.once.
-	uid calendar.UID
-	// tool and asked are the query, at is the position of its cursor: see resume.
-	tool  string
-	asked map[string]json.RawMessage
-	at    json.RawMessage
-	// plain is set if the client gets only the text.
-	plain bool
-	// batch collects the changes, if the call is part of change_many.
-	batch *ledger.Batch
-	// consent is the state of the user's confirmation.
-	consent consentState
-	// foreign are the other authors of texts that the call is about: see marked.
-	foreign []shown
-	// noted are extra log attributes. They contain no user-supplied text.
-	noted []slog.Attr
-}
-
-// changer changes events and tasks, immediately or in a batch.
-type changer interface {
-	CreateTelling(context.Context, calendar.Caller, calendar.Calendar, edit.Draft,
-		calendar.Telling) (calendar.Saved, error)
-	EditObject(context.Context, calendar.Caller, calendar.Calendar, calendar.UID, ledger.Edit) (ledger.Edited, error)
-	CancelObject(context.Context, calendar.Caller, calendar.Calendar, calendar.UID,
-		ledger.Cancellation) (ledger.Edited, error)
-}
-
-func (b toolbox) changer(c *call) changer {
-	if c.batch != nil {
-		return c.batch
-	}
-	return b.service
-}
-
-// answer is the outcome of a call: text in the format of the first version, and structured content for later ones.
-type answer struct{ text, structured any }
-
-// same is an answer whose text and structured content are the same.
-func same(v any) (answer, error) { return answer{v, v}, nil }
-
-// prose is an answer's text for reading. It is sent as it is, with hidden characters escaped; any other text is encoded
-// as JSON.
-type prose string
-
-// noted is an answer's text in a format that the first version fixed, with further notes in a content block of their
-// own.
-type noted struct {
-	text any
-	note prose
-}
 
 // toolbox holds the dependencies of the tools. The type of each family of tools embeds it.
 type toolbox struct {
@@ -255,4 +163,171 @@ func encodeText(value any) (string, error) {
 		return defusedJSON(value, data), err
 	}
 	return string(data), err
+}
+
+// call is one call of a tool.
+type call struct {
+	caller calendar.Caller
+	// meter counts the cost of the call.
+	meter *meter.Meter
+	// calendar is the call's calendar once it is found, for the log.
+	calendar calendar.CalendarID
+	// uid is the uid for a created object, or "" for any. See toolbox.once.
+	uid calendar.UID
+	// tool and asked are the query, at is the position of its cursor: see resume.
+	tool  string
+	asked map[string]json.RawMessage
+	at    json.RawMessage
+	// plain is set if the client gets only the text.
+	plain bool
+	// batch collects the changes, if the call is part of change_many.
+	batch *ledger.Batch
+	// consent is the state of the user's confirmation.
+	consent consentState
+	// foreign are the other authors of texts that the call is about: see marked.
+	foreign []shown
+	// noted are extra log attributes. They contain no user-supplied text.
+	noted []slog.Attr
+}
+
+// changer changes events and tasks, immediately or in a batch.
+type changer interface {
+	CreateTelling(context.Context, calendar.Caller, calendar.Calendar, edit.Draft,
+		calendar.Telling) (calendar.Saved, error)
+	EditObject(context.Context, calendar.Caller, calendar.Calendar, calendar.UID, ledger.Edit) (ledger.Edited, error)
+	CancelObject(context.Context, calendar.Caller, calendar.Calendar, calendar.UID,
+		ledger.Cancellation) (ledger.Edited, error)
+}
+
+func (b toolbox) changer(c *call) changer {
+	if c.batch != nil {
+		return c.batch
+	}
+	return b.service
+}
+
+// answer is the outcome of a call: text in the format of the first version, and structured content for later ones.
+type answer struct{ text, structured any }
+
+// same is an answer whose text and structured content are the same.
+func same(v any) (answer, error) { return answer{v, v}, nil }
+
+// prose is an answer's text for reading. It is sent as it is, with hidden characters escaped; any other text is encoded
+// as JSON.
+type prose string
+
+// noted is an answer's text in a format that the first version fixed, with further notes in a content block of their
+// own.
+type noted struct {
+	text any
+	note prose
+}
+
+// question is a question for the user. As an error it aborts the call before anything has changed.
+type question struct {
+	text string
+	// state is the version of the data that the text describes: an etag.
+	state string
+	// page is the URL of a page for the user to open, or "" for a question that is answered in the client.
+	page string
+}
+
+// Error implements error.
+func (q *question) Error() string { return "the user must confirm this first" }
+
+// digest identifies the question.
+func (q *question) digest() string {
+	sum := sha256.Sum256([]byte(q.text + "\x00" + q.state))
+	return hex.EncodeToString(sum[:])
+}
+
+// consentState is the state of the user's confirmation of a call.
+type consentState struct {
+	// asks reports whether the client can ask its user, opens whether it can have them open a page. agreed holds the
+	// digests of the questions that the user agreed to.
+	asks, opens bool
+	agreed      []string
+	// cleared are the recipients that the call may write to.
+	cleared []calendar.Recipient
+	// open is set if the call ended with a question.
+	open bool
+	// parts is set within change_many, whose changes are confirmed together. It becomes true once one of them would
+	// need a confirmation on its own.
+	parts *bool
+}
+
+// agrees reports whether the user agreed to a question.
+func (c consentState) agrees(q question) bool { return slices.Contains(c.agreed, q.digest()) }
+
+// askedOf returns the question that aborted a call.
+func askedOf(err error) (*question, bool) { return errors.AsType[*question](err) }
+
+// confirmName is the name of the only input that we request.
+const confirmName = "confirm"
+
+// problem is the structured content of an error result.
+type problem struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+	// Untrusted covers the text in quotation marks.
+	Untrusted shown `json:"untrusted_text_by,omitempty"`
+}
+
+// coreTools are the tools for everyday work. Models get lost in long lists: an assistant with only these tools picks
+// the right one more often. None of them clears omitted fields, as update_event does, and all their changes can be
+// undone.
+var coreTools = [...]calendar.ToolName{
+	"list_calendars", "calendar_auth_status",
+	"list_events", "search_events", "get_event",
+	"create_event", "patch_event", "move_event", "delete_event",
+	"find_time", "get_free_busy",
+	"list_tasks", "create_task", "update_task",
+	"undo_change",
+}
+
+// toolAlternatives describes data that the server also returns outside of tool calls. Each row lists alternative tools:
+// a caller with one tool of each row could get the same data by calling them.
+type toolAlternatives [][]calendar.ToolName
+
+// The data that a token restricted to some tools may get without calling one.
+var (
+	listOfCalendars = toolAlternatives{{"list_calendars"}}
+	eventIDs        = toolAlternatives{{"list_events", "query_events"}}
+	wholeEvents     = toolAlternatives{{"get_event"}}
+	listOfTasks     = toolAlternatives{{"list_tasks"}}
+	wholeTasks      = toolAlternatives{{"get_task"}}
+	allEvents       = slices.Concat(listOfCalendars, eventIDs, wholeEvents)
+)
+
+// to reports whether the caller's tools would return the data too. A token for all tools may always get it, within its
+// scopes.
+func (b toolAlternatives) to(c calendar.Caller) bool {
+	return c.Tools == nil || !slices.ContainsFunc(b, func(either []calendar.ToolName) bool {
+		return !slices.ContainsFunc(either, func(name calendar.ToolName) bool { return slices.Contains(c.Tools, name) })
+	})
+}
+
+// check refuses the data to callers whose tools do not return it.
+func (b toolAlternatives) check(c calendar.Caller) error {
+	if b.to(c) {
+		return nil
+	}
+	return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges,
+		"this token may only use certain tools, and none of them returns this resource").
+		Advising("use the listed tools, or tell the user that a different token is needed")
+}
+
+// kindsGiven returns the component types that the caller may read in full outside of tool calls, or nil for all. No
+// tool returns the full stored text of a task.
+func kindsGiven(c calendar.Caller) calendar.Kinds {
+	if c.Tools == nil {
+		return nil
+	}
+	return calendar.Kinds{calendar.Event}
+}
+
+// offered reports whether the caller's token includes the tool; otherwise the tool does not exist for it.
+func (t tool) offered(c calendar.Caller) bool {
+	return c.Tools == nil || slices.Contains(c.Tools, calendar.ToolName(t.name))
 }

@@ -29,8 +29,39 @@ const (
 	mostInQuestion, mostCounted = 20, 1000
 )
 
-// quotedShort quotes user-supplied text in a question.
-func quotedShort(s string) string { return wire.Quoted(short(s, longestTold)) }
+// confirm returns the question as an error, unless the client cannot ask or the user has agreed.
+func (c *call) confirm(q question) error {
+	if !c.consent.asks || c.consent.agrees(q) {
+		return nil
+	}
+	return errAsk(q)
+}
+
+func errAsk(q question) error {
+	e := calendar.Errorf(calendar.Invalid, "", "the user must confirm this first")
+	e.Cause = &q
+	return e
+}
+
+// lead asks the user to open a page, if the client supports that and they have not been asked yet.
+func (c *call) lead(q question) error {
+	if !c.consent.opens || c.consent.agrees(q) {
+		return nil
+	}
+	return errAsk(q)
+}
+
+// errUnconfirmed ends a call that the user did not agree to.
+func errUnconfirmed(action string) error {
+	e := calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges,
+		"the user was asked and did not respond: nothing was changed")
+	e.Hint = "ask the user before you try again"
+	if action == wire.Declined {
+		e.Message, e.Hint = "the user was asked and declined: nothing was changed",
+			"do not try again, not even in another way, unless the user asks for it"
+	}
+	return e
+}
 
 // confirmDeletion asks before a calendar is deleted with all its content.
 func (b toolbox) confirmDeletion(ctx context.Context, c *call, cal calendar.Calendar) error {
@@ -101,9 +132,6 @@ func (c *call) confirmAccept(o calendar.Offer) error {
 	})
 }
 
-// reaches reports whether a change affects more than one instance of a series.
-func (s subject) reaches() bool { return s.found.Object.Recurring && s.scope != edit.This }
-
 // confirmSeries asks before a series, or an instance and all that follow it, is deleted or moved. To describe the
 // effect, it plans the change in a batch that is never committed.
 func (b toolbox) confirmSeries(
@@ -148,22 +176,6 @@ func (b toolbox) deedFrom(ctx context.Context, c *call, s subject, planned ledge
 		return "changed the length or recurrence of " + from
 	}
 	return fmt.Sprintf("moved %s to %s, until %s", from, at(now.Start), at(now.End))
-}
-
-// confirmMany asks before many changes at once, or one that needs a confirmation on its own.
-func (c *call) confirmMany(v manyView) error {
-	if len(v.Changes) <= mostUnasked && !*c.consent.parts {
-		return nil
-	}
-	var deeds []string
-	for i, one := range v.Changes {
-		if i == mostInQuestion {
-			deeds = append(deeds, fmt.Sprintf("made %s more", calendar.Counted(len(v.Changes)-i, "change")))
-			break
-		}
-		deeds = append(deeds, string(one.What))
-	}
-	return c.confirm(question{text: willHave(deeds...) + "Times are in " + v.Timezone + ".", state: c.batch.State()})
 }
 
 // confirmUndo asks before many changes are undone.
