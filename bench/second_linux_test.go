@@ -22,7 +22,7 @@ func BenchmarkSecondNode(b *testing.B) {
 	first := startPostgres(b, func() (*pgtest.Server, error) { return pgtest.Start(b.Context(), pgtest.Options{}) })
 	h := newStoreHouse(b, first.URL(), 10_000)
 	standby := startPostgres(b, func() (*pgtest.Server, error) { return first.Standby(b.Context(), "second") })
-	both, err := store.Open(b.Context(), first.URL(), store.Options{Second: standby.URL()})
+	both, err := store.Open(b.Context(), first.URL(), store.Options{Replica: standby.URL()})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -37,14 +37,14 @@ func BenchmarkSecondNode(b *testing.B) {
 				}
 				ask() // opens what connections it takes
 				here, there, answered := postgresTime(b, first), postgresTime(b, standby),
-					s.Second()[store.SecondAnswered]
+					s.ReplicaReads()[store.ReplicaAnswered]
 				for b.Loop() {
 					ask()
 				}
 				b.ReportMetric(float64(postgresTime(b, first)-here)/float64(b.N)/1e3, "first-µs/op")
 				b.ReportMetric(float64(postgresTime(b, standby)-there)/float64(b.N)/1e3, "second-µs/op")
-				if n := s.Second()[store.SecondAnswered] - answered; s == both && n < int64(b.N) {
-					b.Errorf("the standby answered %d of %d questions: %v", n, b.N, s.Second())
+				if n := s.ReplicaReads()[store.ReplicaAnswered] - answered; s == both && n < int64(b.N) {
+					b.Errorf("the standby answered %d of %d questions: %v", n, b.N, s.ReplicaReads())
 				}
 			})
 		}

@@ -121,7 +121,7 @@ func TestIndexesAheadOfTwo(t *testing.T) {
 					all.Go(func() { migrate(t, second) })
 					err := s.db.Apart(t.Context(), func(conn *pgx.Conn) error {
 						var alone bool
-						err := conn.QueryRow(t.Context(), db.AheadAlone).Scan(&alone)
+						err := conn.QueryRow(t.Context(), db.IndexLock).Scan(&alone)
 						if alone {
 							t.Error("another server may begin while an index is made")
 						}

@@ -148,7 +148,7 @@ var (
 
 // Calendars implements [calendar.Store].
 func (s calendarStore) Calendars(ctx context.Context, user calendar.UserID) ([]calendar.Calendar, error) {
-	if h := homeRead(ctx, user); h != nil {
+	if h := prefetchedHomeOf(ctx, user); h != nil {
 		return h.allCalendars(), nil
 	}
 	return calendarsOf(ctx, s.db.Lists, user)
@@ -248,7 +248,7 @@ func (t calendarTx) AdvanceFree(ctx context.Context, ids []calendar.CalendarID, 
 }
 
 func (t *transaction) advanceAll(ctx context.Context, ids []calendar.CalendarID, lock string, grown calendar.Usage) ([]calendar.Calendar, error) {
-	all, err := asked(ctx, t, ids, scanAdvanced, withList(4, `UPDATE calendars
+	all, err := rowsOfList(ctx, t, ids, scanAdvanced, withList(4, `UPDATE calendars
 		SET version = version + 1, modified = $1, objects = objects + $2, bytes = bytes + $3
 		WHERE id IN (SELECT id FROM calendars WHERE trashed IS NULL AND id§ORDER BY id`+lock+`)
 		RETURNING `+packedCalendar.selected), t.store.now(), grown.Objects, grown.Bytes)

@@ -44,13 +44,13 @@ func (s *database) transact(ctx context.Context, fn func(*transaction) error) (e
 	return s.db.Transact(ctx, func(in *db.Tx) error {
 		t := &transaction{Tx: in, store: s}
 		in.Committed = func() {
-			s.hints.tell(t.hint)
+			s.hints.notify(t.hint)
 			s.wrote(ctx, t.put)
 		}
 		if err := fn(t); err != nil {
 			return err
 		}
-		return t.announce(ctx)
+		return t.notifyOthers(ctx)
 	})
 }
 
@@ -121,14 +121,14 @@ func (s *database) Watch(heard func(calendar.Hint)) (stop func()) {
 	}
 	n.watchers[w] = true
 	if n.end == nil {
-		n.end = n.listen()
+		n.end = n.start()
 	}
 	return func() { n.leave(w) }
 }
 
-// hear passes on the hints of other processes until ctx ends, or it fails.
-func (s *database) hear(ctx context.Context, tell func(calendar.Hint)) error {
-	return s.db.Hear(ctx, func(payload string) {
+// listen passes on the hints of other processes until ctx ends, or it fails.
+func (s *database) listen(ctx context.Context, tell func(calendar.Hint)) error {
+	return s.db.Listen(ctx, func(payload string) {
 		var hint calendar.Hint
 		if json.Unmarshal([]byte(payload), &hint) != nil {
 			hint = everything() // unknown, or from a newer program
@@ -137,12 +137,12 @@ func (s *database) hear(ctx context.Context, tell func(calendar.Hint)) error {
 	})
 }
 
-// announce notifies other processes at the commit.
-func (t *transaction) announce(ctx context.Context) error {
+// notifyOthers notifies other processes at the commit.
+func (t *transaction) notifyOthers(ctx context.Context) error {
 	if t.hint.Empty() {
 		return nil
 	}
-	return t.TellOthers(ctx, t.hint, `{"Everything":true}`)
+	return t.NotifyOthers(ctx, t.hint, `{"Everything":true}`)
 }
 
 // errProofStale reports that the caller's credentials changed after the request was authenticated.

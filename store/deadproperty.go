@@ -46,7 +46,7 @@ var scanDeadProperty = db.ScanInto(func(k *calendar.DeadProperty) []any { return
 
 // DeadProperties implements [calendar.Store].
 func (s calendarStore) DeadProperties(ctx context.Context, h calendar.Holder) ([]calendar.DeadProperty, error) {
-	if read := homeRead(ctx, h.User); read != nil && h.Place == calendar.AtHome {
+	if read := prefetchedHomeOf(ctx, h.User); read != nil && h.Place == calendar.AtHome {
 		return slices.Clone(read.kept), nil
 	}
 	table, owner, item := keptOf(h)
@@ -61,7 +61,7 @@ func (t objectTx) DeadProperties(ctx context.Context, h calendar.Holder) ([]cale
 
 // DeadPropertiesInHome implements [calendar.Store].
 func (s calendarStore) DeadPropertiesInHome(ctx context.Context, user calendar.UserID) (map[calendar.CalendarID][]calendar.DeadProperty, error) {
-	if h := homeRead(ctx, user); h != nil {
+	if h := prefetchedHomeOf(ctx, user); h != nil {
 		return h.keptOfCalendars(), nil
 	}
 	kept := map[calendar.CalendarID][]calendar.DeadProperty{}

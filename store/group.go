@@ -56,7 +56,7 @@ func (s userStore) PutMember(ctx context.Context, group, user calendar.UserID, a
 		if err := t.Run(ctx, `DELETE FROM group_leavers WHERE user_id = $2 AND calendar_id IN (SELECT calendar_id FROM invitations WHERE user_id = $1)`, group, user); err != nil {
 			return err
 		}
-		return t.spread(ctx, sharesOfUser(user))
+		return t.recomputeShares(ctx, sharesOfUser(user))
 	})
 	return added, err
 }
@@ -70,6 +70,6 @@ func (s userStore) DropMember(ctx context.Context, group, user calendar.UserID) 
 		if err := db.ExpectRow(t.Exec(ctx, `DELETE FROM group_members WHERE group_id = $1 AND user_id = $2`, group, user)); err != nil {
 			return err
 		}
-		return t.spread(ctx, sharesOfUser(user))
+		return t.recomputeShares(ctx, sharesOfUser(user))
 	})
 }

@@ -16,7 +16,7 @@ const selectHome = `SELECT life.epoch, COALESCE(h.version, 0), COALESCE(h.pruned
 
 // Home implements [calendar.Store].
 func (s calendarStore) Home(ctx context.Context, user calendar.UserID) (calendar.Home, error) {
-	if h := homeRead(ctx, user); h != nil {
+	if h := prefetchedHomeOf(ctx, user); h != nil {
 		return h.home(), nil
 	}
 	return homeOf(ctx, s.db.Lists, user)
@@ -92,7 +92,7 @@ func (s calendarStore) pruneHomes(ctx context.Context, older time.Time) error {
 
 // ReadHome implements [calendar.Reader].
 func (s calendarStore) ReadHome(ctx context.Context, user calendar.UserID) (context.Context, error) {
-	h := &readHome{user: user, ofCalendars: map[calendar.CalendarID][]calendar.DeadProperty{}}
+	h := &prefetchedHome{user: user, ofCalendars: map[calendar.CalendarID][]calendar.DeadProperty{}}
 	err := s.db.Brief.Ask(ctx, []db.Question{
 		{Take: db.TakeAll(&h.calendars, scanCalendar), Text: selectCalendarsOf, Args: []any{string(user)}},
 		{Take: takeHome(&h.record), Text: selectHome, Args: []any{string(user)}},
@@ -106,7 +106,7 @@ func (s calendarStore) ReadHome(ctx context.Context, user calendar.UserID) (cont
 	sortKept(h.ofCalendars)
 	h.epoch, h.kept = h.record.Epoch, h.ofCalendars[""]
 	delete(h.ofCalendars, "")
-	return context.WithValue(ctx, readHomeKey{}, h), nil
+	return context.WithValue(ctx, prefetchedHomeKey{}, h), nil
 }
 
 // selectRestOfHome is one statement: several would take longer to start than to run.
@@ -116,6 +116,6 @@ const selectRestOfHome = `SELECT u.calendars, u.objects, u.bytes, COALESCE(s.cal
 // selectKept returns the dead properties of the calendars, followed by the home's.
 const selectKept = selectDeadInHome + ` UNION ALL SELECT '', k.space, k.name, k.value FROM user_kept k WHERE k.owner = $1 AND k.item = 'home'`
 
-func (h *readHome) takeRest(row db.Scanner) (more bool, err error) {
+func (h *prefetchedHome) takeRest(row db.Scanner) (more bool, err error) {
 	return false, row.Scan(append(usageFields(&h.usage), &h.scheduling.Default, &h.scheduling.Availability, &h.inbox.Version, &h.inbox.Pruned)...)
 }

@@ -40,7 +40,7 @@ func (s schedulingStore) Inbox(ctx context.Context, user calendar.UserID) (calen
 
 // InboxState implements [calendar.Store].
 func (s schedulingStore) InboxState(ctx context.Context, user calendar.UserID) (calendar.Box[calendar.InboxItem], error) {
-	if h := homeRead(ctx, user); h != nil {
+	if h := prefetchedHomeOf(ctx, user); h != nil {
 		return h.inbox, nil
 	}
 	return db.RowOrNone(ctx, s.db.Brief, scanBox[calendar.InboxItem], selectInbox, user)

@@ -102,7 +102,7 @@ func textsOf(columns string) *listingTexts {
 
 // listing is the state of one run of Objects.
 type listing struct {
-	ask    asker
+	ask    snapshotReader
 	texts  *listingTexts
 	scan   func(db.Scanner) (packedRow, error)
 	unpack func(packedRow) (calendar.Object, error)
@@ -120,7 +120,7 @@ type listing struct {
 	rows, seen int
 }
 
-func newListing(ask asker, cal calendar.CalendarID, q calendar.ObjectQuery) *listing {
+func newListing(ask snapshotReader, cal calendar.CalendarID, q calendar.ObjectQuery) *listing {
 	l := &listing{
 		ask: ask, texts: headTexts, scan: scanPacked(q.WithData), unpack: unpackHead(cal),
 		window:  span{valueOr(q.From, beginning), valueOr(q.Until, endless)},

@@ -67,8 +67,8 @@ func inSlots[T ~string](values []T) iter.Seq[[]any] {
 	}
 }
 
-// asked runs a query for some values, in as many parts as needed.
-func asked[V ~string, T any](ctx context.Context, q db.Querier, values []V, scan func(db.Scanner) (T, error), text listText, before ...any) ([]T, error) {
+// rowsOfList runs a query for some values, in as many parts as needed.
+func rowsOfList[V ~string, T any](ctx context.Context, q db.Querier, values []V, scan func(db.Scanner) (T, error), text listText, before ...any) ([]T, error) {
 	var all []T
 	for args := range inLists(q.Of(), values) {
 		some, err := db.RowsOf(ctx, q, scan, text.of(q.Of()), append(slices.Clone(before), args...)...)

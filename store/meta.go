@@ -11,7 +11,7 @@ import (
 
 // Epoch implements [calendar.Store].
 func (s calendarStore) Epoch(ctx context.Context) (calendar.Epoch, error) {
-	if h, _ := ctx.Value(readHomeKey{}).(*readHome); h != nil {
+	if h, _ := ctx.Value(prefetchedHomeKey{}).(*prefetchedHome); h != nil {
 		return h.epoch, nil
 	}
 	epoch, err := db.RowOf(ctx, s.db.Brief, db.ScanText, `SELECT epoch FROM life`)

@@ -168,7 +168,7 @@ func (s mirrorStore) Mirrored(ctx context.Context, id calendar.CalendarID, refs 
 	if refs == nil {
 		all, err = db.RowsOf(ctx, s.db.Reads, scanMirrored, selectMirrored, id)
 	} else {
-		all, err = asked(ctx, s.db.Reads, refs, scanMirrored, mirroredRefs, id)
+		all, err = rowsOfList(ctx, s.db.Reads, refs, scanMirrored, mirroredRefs, id)
 	}
 	found := make(map[string]calendar.Mirrored, len(all))
 	for _, m := range all {

@@ -134,7 +134,7 @@ func (t objectTx) BuryObject(ctx context.Context, cal calendar.CalendarID, name 
 // ObjectsWithin implements [calendar.Tx].
 func (t objectTx) ObjectsWithin(ctx context.Context, cal calendar.CalendarID, q calendar.ObjectQuery) iter.Seq2[calendar.Object, error] {
 	return func(yield func(calendar.Object, error) bool) {
-		l := newListing(only(t), cal, q)
+		l := newListing(readFrom(t), cal, q)
 		drain(func() ([]packedRow, bool, error) { return l.next(ctx) }, unpacked(l.unpack, yield))
 	}
 }

@@ -133,7 +133,7 @@ func TestPoolerBeforeStandby(t *testing.T) {
 	q := second.Query()
 	q.Del("listen")
 	second.RawQuery = q.Encode()
-	s, err := store.Open(ctx, first.URL(), store.Options{Second: second.String()})
+	s, err := store.Open(ctx, first.URL(), store.Options{Replica: second.String()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,14 +144,14 @@ func TestPoolerBeforeStandby(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for s.Second()[store.SecondAnswered] == 0 {
+	for s.ReplicaReads()[store.ReplicaAnswered] == 0 {
 		at, err := s.Calendar(ctx, "ann", cal.ID)
 		if err != nil {
-			t.Fatal(err, s.Second())
+			t.Fatal(err, s.ReplicaReads())
 		}
 		for _, err := range s.At(at).Objects(ctx, cal.ID, calendar.ObjectQuery{}) {
 			if err != nil {
-				t.Fatal(err, s.Second())
+				t.Fatal(err, s.ReplicaReads())
 			}
 		}
 	}

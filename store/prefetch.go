@@ -8,8 +8,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// readHome is a prefetched home of a user.
-type readHome struct {
+// prefetchedHome is a prefetched home of a user.
+type prefetchedHome struct {
 	user       calendar.UserID
 	epoch      calendar.Epoch
 	calendars  []calendar.Calendar
@@ -22,11 +22,11 @@ type readHome struct {
 	ofCalendars map[calendar.CalendarID][]calendar.DeadProperty
 }
 
-type readHomeKey struct{}
+type prefetchedHomeKey struct{}
 
-// homeRead returns the request's prefetched home of the user, or nil.
-func homeRead(ctx context.Context, user calendar.UserID) *readHome {
-	if h, _ := ctx.Value(readHomeKey{}).(*readHome); h != nil && h.user == user {
+// prefetchedHomeOf returns the request's prefetched home of the user, or nil.
+func prefetchedHomeOf(ctx context.Context, user calendar.UserID) *prefetchedHome {
+	if h, _ := ctx.Value(prefetchedHomeKey{}).(*prefetchedHome); h != nil && h.user == user {
 		return h
 	}
 	return nil
@@ -34,14 +34,14 @@ func homeRead(ctx context.Context, user calendar.UserID) *readHome {
 
 // These return copies, since callers may sort or filter them.
 
-func (h *readHome) allCalendars() []calendar.Calendar { return slices.Clone(h.calendars) }
+func (h *prefetchedHome) allCalendars() []calendar.Calendar { return slices.Clone(h.calendars) }
 
-func (h *readHome) home() calendar.Home {
+func (h *prefetchedHome) home() calendar.Home {
 	record := h.record
 	record.Members = slices.Clone(record.Members)
 	return record
 }
 
-func (h *readHome) keptOfCalendars() map[calendar.CalendarID][]calendar.DeadProperty {
+func (h *prefetchedHome) keptOfCalendars() map[calendar.CalendarID][]calendar.DeadProperty {
 	return maps.Clone(h.ofCalendars)
 }

@@ -189,7 +189,7 @@ func TestIgnoredError(t *testing.T) {
 		}
 		return nil
 	})
-	if !errors.Is(err, db.ErrUnheeded) {
+	if !errors.Is(err, db.ErrIgnored) {
 		t.Errorf("got %v", err)
 	}
 }

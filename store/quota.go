@@ -34,7 +34,7 @@ var scanUsage = db.ScanInto(usageFields)
 
 // Usage implements [calendar.UsageReader].
 func (s calendarStore) Usage(ctx context.Context, user calendar.UserID) (calendar.Usage, error) {
-	if h := homeRead(ctx, user); h != nil {
+	if h := prefetchedHomeOf(ctx, user); h != nil {
 		return h.usage, nil
 	}
 	return db.RowOf(ctx, s.db.Brief, scanUsage, selectUsage, user)

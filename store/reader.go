@@ -39,26 +39,26 @@ func drain[T any](next func() (page []T, more bool, err error), yield func(T, er
 	}
 }
 
-// asker runs a read as a whole, on one snapshot. It may run it again on another node; then only the second run
+// snapshotReader runs a read as a whole, on one snapshot. It may run it again on another node; then only the second run
 // counts.
-type asker func(ctx context.Context, read func(db.Querier) error) error
+type snapshotReader func(ctx context.Context, read func(db.Querier) error) error
 
-// only reads from one querier.
-func only(at db.Querier) asker {
+// readFrom reads from one querier.
+func readFrom(at db.Querier) snapshotReader {
 	return func(_ context.Context, read func(db.Querier) error) error { return read(at) }
 }
 
 // objectReader implements [calendar.ObjectReader].
 type objectReader struct {
 	search *searching
-	ask    asker
+	ask    snapshotReader
 }
 
 // searching holds an engine's statements for full-text search.
 type searching struct {
 	// text selects the matches of $1 in the calendars $2 (a JSON list), of kind $6. $3 is the current time, $4
 	// whether past objects count, $5 the limit. $7 repeats the words: the common ones, which the index is not
-	// asked for, and the rare ones, which $1 asks for.
+	// rowsOfList for, and the rare ones, which $1 asks for.
 	text string
 	// expression renders $1.
 	expression func(calendar.SearchQuery) string

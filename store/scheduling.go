@@ -47,11 +47,11 @@ func (t schedulingTx) UsersAt(ctx context.Context, mails, names []string) ([]cal
 }
 
 func usersAt(ctx context.Context, q db.Querier, mails, names []string) ([]calendar.UserAt, error) {
-	found, err := asked(ctx, q, names, scanUserAt, usersNamed)
+	found, err := rowsOfList(ctx, q, names, scanUserAt, usersNamed)
 	if err != nil {
 		return nil, err
 	}
-	all, err := asked(ctx, q, mails, scanUserAt, usersWithMail)
+	all, err := rowsOfList(ctx, q, mails, scanUserAt, usersWithMail)
 	count := map[string]int{}
 	for _, a := range all {
 		count[a.Text]++
@@ -76,7 +76,7 @@ func (s schedulingStore) Mails(ctx context.Context, user calendar.UserID) ([]str
 
 // Appointments implements [calendar.Tx].
 func (t schedulingTx) Appointments(ctx context.Context, users []calendar.UserID, uid calendar.UID) ([]calendar.Appointment, error) {
-	objects, err := asked(ctx, t, users, scanObject, appointmentsOf, uid)
+	objects, err := rowsOfList(ctx, t, users, scanObject, appointmentsOf, uid)
 	if err != nil || len(objects) == 0 {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (t schedulingTx) Appointments(ctx context.Context, users []calendar.UserID,
 		id    calendar.CalendarID
 		owner calendar.UserID
 	}
-	owned, err := asked(ctx, t, places, db.ScanInto(func(o *ownership) []any { return []any{&o.id, &o.owner} }), ownersOf)
+	owned, err := rowsOfList(ctx, t, places, db.ScanInto(func(o *ownership) []any { return []any{&o.id, &o.owner} }), ownersOf)
 	owners := make(map[calendar.CalendarID]calendar.UserID, len(owned))
 	for _, o := range owned {
 		owners[o.id] = o.owner
@@ -113,7 +113,7 @@ type reception struct {
 
 // Receptions implements [calendar.Tx].
 func (t schedulingTx) Receptions(ctx context.Context, users []calendar.UserID, kind calendar.Kind) (map[calendar.UserID]calendar.CalendarID, error) {
-	all, err := asked(ctx, t, users, db.ScanInto(func(r *reception) []any {
+	all, err := rowsOfList(ctx, t, users, db.ScanInto(func(r *reception) []any {
 		return []any{&r.owner, &r.id, &r.segment, &r.kinds, &r.created, &r.chosen}
 	}), calendarsOwned)
 	slices.SortFunc(all, func(a, b reception) int {
@@ -130,7 +130,7 @@ func (t schedulingTx) Receptions(ctx context.Context, users []calendar.UserID, k
 
 // Scheduling implements [calendar.Store].
 func (s schedulingStore) Scheduling(ctx context.Context, user calendar.UserID) (calendar.Scheduling, error) {
-	if h := homeRead(ctx, user); h != nil {
+	if h := prefetchedHomeOf(ctx, user); h != nil {
 		return h.scheduling, nil
 	}
 	return db.RowOrNone(ctx, s.db.Brief, scanScheduling, selectScheduling, user)

@@ -41,7 +41,7 @@ func (f *following) Now() time.Time {
 func (f *following) rest() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.now = f.now.Add(db.SecondRest)
+	f.now = f.now.Add(db.ReplicaPause)
 }
 
 func newFollowing(t *testing.T) *following {
@@ -61,7 +61,7 @@ func newFollowing(t *testing.T) *following {
 
 func (f *following) open(second string) *Store {
 	f.Helper()
-	s, err := Open(f.Context(), f.first.URL(), db.Options{Second: second, Now: f.Now, Logger: slog.New(slog.NewTextHandler(&f.log, nil))})
+	s, err := Open(f.Context(), f.first.URL(), db.Options{Replica: second, Now: f.Now, Logger: slog.New(slog.NewTextHandler(&f.log, nil))})
 	f.fine(err)
 	f.Cleanup(func() { _ = s.Close() })
 	return s
@@ -131,9 +131,9 @@ func (f *following) calendar(id calendar.CalendarID) calendar.Calendar {
 
 // compare requires equal results from the primary and from a reader that may use the replica, and the given
 // outcome of that reader's first read.
-func (f *following) compare(want db.SecondOutcome) {
+func (f *following) compare(want db.ReplicaOutcome) {
 	f.Helper()
-	before := f.store.Second()
+	before := f.store.ReplicaReads()
 	one, other := f.calendar("one"), f.calendar("other")
 	search := calendar.SearchQuery{Calendars: []calendar.CalendarID{"one", "other"}, Kind: calendar.Event, Words: []string{"word"}, Now: f.Now(), Past: true, Limit: 100}
 	ask := func(single, both calendar.ObjectReader) string {
@@ -153,11 +153,11 @@ func (f *following) compare(want db.SecondOutcome) {
 	if got, want := ask(f.store.At(one), f.store.At(one, other)), ask(f.store, f.store); got != want {
 		f.Errorf("asked as usual:\n%s\nthe first node alone says:\n%s", got, want)
 	}
-	after := f.store.Second()
+	after := f.store.ReplicaReads()
 	if after[want] == before[want] {
 		f.Errorf("no question was %s: %v, and before %v\n%s", want, after, before, f.log.String())
 	}
-	if n := after[db.SecondAnswered] - before[db.SecondAnswered]; want != db.SecondAnswered && n > 0 {
+	if n := after[db.ReplicaAnswered] - before[db.ReplicaAnswered]; want != db.ReplicaAnswered && n > 0 {
 		f.Errorf("%d questions were answered by the second node, which is %s", n, want)
 	}
 }
@@ -170,15 +170,15 @@ func TestSecondNode(t *testing.T) {
 		f.fine(f.write(f.Context(), []calendar.CalendarID{"one", "other"}[n%2], n))
 	}
 	f.caughtUp()
-	f.compare(db.SecondAnswered)
+	f.compare(db.ReplicaAnswered)
 
 	f.run(f.standby, `SELECT pg_wal_replay_pause()`)
 	f.replayed(`SELECT pg_get_wal_replay_pause_state() = 'paused'`)
 	f.fine(f.write(f.Context(), "one", 3))
-	f.compare(db.SecondBehind)
+	f.compare(db.ReplicaBehind)
 	f.run(f.standby, `SELECT pg_wal_replay_resume()`)
 	f.caughtUp()
-	f.compare(db.SecondAnswered)
+	f.compare(db.ReplicaAnswered)
 
 	earlier := f.calendar("one")
 	f.fine(f.write(f.Context(), "one", 90))
@@ -197,20 +197,20 @@ func TestSecondNode(t *testing.T) {
 	f.run(f.standby, `SELECT pg_wal_replay_pause()`)
 	f.replayed(`SELECT pg_get_wal_replay_pause_state() = 'paused'`)
 	f.fine(f.store.NewEpoch(t.Context()))
-	f.compare(db.SecondOther)
+	f.compare(db.ReplicaOther)
 	f.run(f.standby, `SELECT pg_wal_replay_resume()`)
 	f.caughtUp()
 	f.rest()
-	f.compare(db.SecondAnswered)
+	f.compare(db.ReplicaAnswered)
 
 	f.fine(f.standby.Kill())
-	f.compare(db.SecondAway)
-	f.compare(db.SecondResting)
+	f.compare(db.ReplicaAway)
+	f.compare(db.ReplicaPaused)
 	f.fine(f.standby.Restart(t.Context()))
-	f.compare(db.SecondResting)
+	f.compare(db.ReplicaPaused)
 	f.rest()
 	f.caughtUp()
-	f.compare(db.SecondAnswered)
+	f.compare(db.ReplicaAnswered)
 	if n := strings.Count(f.log.String(), "does not answer"); n != 2 {
 		t.Errorf("it was said %d times that the second node does not answer, want twice:\n%s", n, f.log.String())
 	}
@@ -221,18 +221,18 @@ func TestSecondNode(t *testing.T) {
 	f.ofSeveral()
 	f.ofAnotherCluster()
 	f.ofFirstsURL()
-	if n, err := f.store.SecondBehind(t.Context()); err != nil || n < 0 {
+	if n, err := f.store.ReplicaLag(t.Context()); err != nil || n < 0 {
 		t.Errorf("the second node is %d bytes behind: %v", n, err)
 	}
 
 	f.run(f.standby, `SELECT pg_promote()`)
 	f.replayed(`SELECT NOT pg_is_in_recovery()`)
-	f.compare(db.SecondLeads)
-	if _, err := f.store.SecondBehind(t.Context()); err == nil || !strings.Contains(err.Error(), "not a standby") {
+	f.compare(db.ReplicaPrimary)
+	if _, err := f.store.ReplicaLag(t.Context()); err == nil || !strings.Contains(err.Error(), "not a standby") {
 		t.Errorf("a node that took over is said to follow: %v", err)
 	}
 	var epochs int
-	f.fine(f.store.db.Second.Pool.QueryRowContext(t.Context(), `SELECT count(*) FROM meta WHERE timeline = server_timeline()`).Scan(&epochs))
+	f.fine(f.store.db.Replica.Pool.QueryRowContext(t.Context(), `SELECT count(*) FROM meta WHERE timeline = server_timeline()`).Scan(&epochs))
 	if epochs != 0 {
 		t.Error("a second node that took over was written to")
 	}
@@ -252,7 +252,7 @@ func (f *following) inTheWay() {
 		locked <- err
 	}()
 	var first sync.Once
-	how, err := f.store.db.Second.Answer(f.Context(), standsAt(one), func(at db.Querier) error {
+	how, err := f.store.db.Replica.Answer(f.Context(), hasState(one), func(at db.Querier) error {
 		for {
 			_, err := db.RowOf(f.Context(), at, db.ScanNumber, `SELECT count(*) FROM objects`)
 			if err != nil {
@@ -261,26 +261,26 @@ func (f *following) inTheWay() {
 			first.Do(func() { close(begun) })
 		}
 	})
-	if how != db.SecondConflict {
+	if how != db.ReplicaConflict {
 		f.Errorf("it came to %s, want a conflict: %v", how, err)
 	}
 	f.fine(<-locked)
-	patience := f.store.db.Second.Engine.Patience
-	f.store.db.Second.Engine.Patience = time.Millisecond
-	how, err = f.store.db.Second.Answer(f.Context(), standsAt(one), func(at db.Querier) error {
+	patience := f.store.db.Replica.Engine.Patience
+	f.store.db.Replica.Engine.Patience = time.Millisecond
+	how, err = f.store.db.Replica.Answer(f.Context(), hasState(one), func(at db.Querier) error {
 		_, err := db.RowOf(f.Context(), at, db.ScanNumber, `SELECT 1 FROM pg_sleep(60)`)
 		return err
 	})
-	if how != db.SecondSlow {
+	if how != db.ReplicaSlow {
 		f.Errorf("it came to %s, want that it is slow: %v", how, err)
 	}
-	f.store.db.Second.Engine.Patience = patience
+	f.store.db.Replica.Engine.Patience = patience
 }
 
 // ofAnotherCluster: a standby of another cluster is refused at once; one that is away at the start may return.
 func (f *following) ofAnotherCluster() {
 	stranger := testdb.Server(f.T, func() (*pgtest.Server, error) { return pgtest.Start(f.Context(), pgtest.Options{}) })
-	_, err := Open(f.Context(), f.first.URL(), db.Options{Second: stranger.URL()})
+	_, err := Open(f.Context(), f.first.URL(), db.Options{Replica: stranger.URL()})
 	if !errors.Is(err, db.ErrOtherCluster) {
 		f.Errorf("a stranger was taken for a standby: %v", err)
 	}
@@ -298,7 +298,7 @@ func (f *following) ofFirstsURL() {
 		q := u.Query()
 		q.Set("listen", listen)
 		u.RawQuery = q.Encode()
-		if _, err := Open(f.Context(), f.first.URL(), db.Options{Second: u.String()}); !errors.Is(err, db.ErrSecondListens) {
+		if _, err := Open(f.Context(), f.first.URL(), db.Options{Replica: u.String()}); !errors.Is(err, db.ErrReplicaListens) {
 			f.Errorf("a second node with listen=%s was opened with %v", listen, err)
 		}
 	}
@@ -324,16 +324,16 @@ func (f *following) underWrites() {
 	}
 	all.Go(func() {
 		for n := 0; ctx.Err() == nil; n++ {
-			f.fineUntil(ctx, runOn(ctx, f.store.db.Second.Pool, []string{`SELECT pg_wal_replay_pause()`, `SELECT pg_wal_replay_resume()`}[n%2]))
-			f.fineUntil(ctx, runOn(ctx, f.store.db.Second.Pool, `SELECT pg_sleep(0.02)`))
+			f.fineUntil(ctx, runOn(ctx, f.store.db.Replica.Pool, []string{`SELECT pg_wal_replay_pause()`, `SELECT pg_wal_replay_resume()`}[n%2]))
+			f.fineUntil(ctx, runOn(ctx, f.store.db.Replica.Pool, `SELECT pg_sleep(0.02)`))
 		}
 	})
-	before := f.store.Second()
-	became := func(how db.SecondOutcome) bool {
-		now := f.store.Second()
+	before := f.store.ReplicaReads()
+	became := func(how db.ReplicaOutcome) bool {
+		now := f.store.ReplicaReads()
 		return now[how] > before[how]
 	}
-	for round := 0; round < rounds || !became(db.SecondAnswered) || !became(db.SecondBehind); round++ {
+	for round := 0; round < rounds || !became(db.ReplicaAnswered) || !became(db.ReplicaBehind); round++ {
 		f.honest()
 	}
 	cancel()
@@ -435,8 +435,8 @@ func (f *following) ofSeveral() {
 	u.Host += "," + live.Host
 	f.caughtUp()
 	s := f.open(u.String() + "&target_session_attrs=standby")
-	how, err := s.db.Second.Answer(f.Context(), standsAt([]calendar.Calendar{f.calendar("one")}), func(db.Querier) error { return nil })
-	if how != db.SecondAnswered {
+	how, err := s.db.Replica.Answer(f.Context(), hasState([]calendar.Calendar{f.calendar("one")}), func(db.Querier) error { return nil })
+	if how != db.ReplicaAnswered {
 		f.Errorf("beside one that is silent a standby is %s: %v", how, err)
 	}
 }
@@ -448,16 +448,16 @@ func (f *following) inTime() {
 	where, r := f.through()
 	s := f.open(where)
 	one := []calendar.Calendar{f.calendar("one")}
-	how, err := s.db.Second.Answer(f.Context(), standsAt(one), func(db.Querier) error {
+	how, err := s.db.Replica.Answer(f.Context(), hasState(one), func(db.Querier) error {
 		r.held.Lock()
 		return nil
 	})
 	r.held.Unlock()
-	if how != db.SecondAnswered || err != nil {
+	if how != db.ReplicaAnswered || err != nil {
 		f.Errorf("a node that went after it had answered: %s, %v", how, err)
 	}
 	given, end := make(chan struct{}), make(chan struct{})
-	f.store.db.Second.After = func(_ time.Duration, giveUp func()) *time.Timer {
+	f.store.db.Replica.After = func(_ time.Duration, giveUp func()) *time.Timer {
 		timer := time.AfterFunc(0, func() {
 			close(given)
 			<-end
@@ -467,13 +467,13 @@ func (f *following) inTime() {
 		return timer
 	}
 	asked := false
-	how, _ = f.store.db.Second.Answer(f.Context(), standsAt(one), func(db.Querier) error {
+	how, _ = f.store.db.Replica.Answer(f.Context(), hasState(one), func(db.Querier) error {
 		asked = true
 		return nil
 	})
 	close(end)
-	if how == db.SecondAnswered && !asked {
+	if how == db.ReplicaAnswered && !asked {
 		f.Error("it is said to have answered what it was not asked")
 	}
-	f.store.db.Second.After = time.AfterFunc
+	f.store.db.Replica.After = time.AfterFunc
 }

@@ -117,15 +117,15 @@ func (t shareTx) PutShare(ctx context.Context, s calendar.Share) error {
 	if err != nil {
 		return err
 	}
-	return t.spread(ctx, which)
+	return t.recomputeShares(ctx, which)
 }
 
 // close removes the access that a share grants by name.
-func (t *transaction) close(ctx context.Context, id calendar.CalendarID, user calendar.UserID, which some) error {
+func (t *transaction) close(ctx context.Context, id calendar.CalendarID, user calendar.UserID, which shareFilter) error {
 	if err := t.Run(ctx, `UPDATE shares SET direct = '' WHERE calendar_id = $1 AND user_id = $2`, id, user); err != nil {
 		return err
 	}
-	return t.spread(ctx, which)
+	return t.recomputeShares(ctx, which)
 }
 
 // DropShare implements [calendar.Tx].
@@ -168,25 +168,25 @@ func (t shareTx) LeaveGroups(ctx context.Context, id calendar.CalendarID, user c
 	if err != nil {
 		return err
 	}
-	return t.spread(ctx, shareOf(id, user))
+	return t.recomputeShares(ctx, shareOf(id, user))
 }
 
-// some is a set of shares: a condition on calendar and user, and its arguments.
-type some struct {
+// shareFilter is a set of shares: a condition on calendar and user, and its arguments.
+type shareFilter struct {
 	where string
 	args  []any
 }
 
-func sharesOfUser(user calendar.UserID) some { return some{"%[2]s = $1", []any{user}} }
+func sharesOfUser(user calendar.UserID) shareFilter { return shareFilter{"%[2]s = $1", []any{user}} }
 
-func sharesOfCalendar(id calendar.CalendarID) some { return some{"%[1]s = $1", []any{id}} }
+func sharesOfCalendar(id calendar.CalendarID) shareFilter { return shareFilter{"%[1]s = $1", []any{id}} }
 
-func shareOf(id calendar.CalendarID, user calendar.UserID) some {
-	return some{"%[1]s = $1 AND %[2]s = $2", []any{id, user}}
+func shareOf(id calendar.CalendarID, user calendar.UserID) shareFilter {
+	return shareFilter{"%[1]s = $1 AND %[2]s = $2", []any{id, user}}
 }
 
 // of renders the condition for the given columns.
-func (s some) of(cal, user string) string {
+func (s shareFilter) of(cal, user string) string {
 	return strings.NewReplacer("%[1]s", cal, "%[2]s", user).Replace(s.where)
 }
 
@@ -195,9 +195,9 @@ func rank(column string) string {
 	return fmt.Sprintf(`CASE %s WHEN 'read-write' THEN 3 WHEN 'read' THEN 2 WHEN 'freebusy' THEN 1 ELSE 0 END`, column)
 }
 
-// spread recomputes the access of some shares: the highest that the user has by name or through a group. A
+// recomputeShares recomputes the access of some shares: the highest that the user has by name or through a group. A
 // calendar shared in several ways has one row, so readers of shares need no knowledge of groups.
-func (t *transaction) spread(ctx context.Context, which some) error {
+func (t *transaction) recomputeShares(ctx context.Context, which shareFilter) error {
 	t.hint.Everything = true
 	at := fmt.Sprintf("$%d", len(which.args)+1)
 	for _, step := range [...]struct {
@@ -277,7 +277,7 @@ func (t shareTx) PutBlock(ctx context.Context, user, whom calendar.UserID) error
 	if err := t.Run(ctx, `UPDATE shares SET direct = ''`+inTrash, user, whom); err != nil {
 		return err
 	}
-	return t.spread(ctx, sharesOfUser(user))
+	return t.recomputeShares(ctx, sharesOfUser(user))
 }
 
 // DropBlock implements [calendar.Tx].
@@ -285,7 +285,7 @@ func (t shareTx) DropBlock(ctx context.Context, user, whom calendar.UserID) erro
 	if err := db.ExpectRow(t.Exec(ctx, `DELETE FROM share_blocks WHERE user_id = $1 AND blocked_id = $2`, user, whom)); err != nil {
 		return err
 	}
-	return t.spread(ctx, sharesOfUser(user))
+	return t.recomputeShares(ctx, sharesOfUser(user))
 }
 
 // UnmailedOffers implements [calendar.OfferMails].

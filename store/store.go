@@ -49,20 +49,20 @@ var (
 // file, but no tables: see [Store.Migrate].
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	s := new(database)
-	hooks := db.Hooks{Renewed: func() { s.hints.tell(everything()) }, Refresh: refresh}
+	hooks := db.Hooks{Renewed: func() { s.hints.notify(everything()) }, Refresh: refresh}
 	d, err := db.Open(ctx, url, o, migrations.Files, hooks)
 	if err != nil {
 		return nil, err
 	}
 	s.db = d
-	s.hints.hear, s.hints.log, s.packers.New = s.hear, d.Options.Logger, newPacker
+	s.hints.listen, s.hints.log, s.packers.New = s.listen, d.Options.Logger, newPacker
 	return &Store{
 		database:        s,
 		calendarStore:   calendarStore{s},
 		credentialStore: credentialStore{s},
 		mirrorStore:     mirrorStore{s},
 		oauthStore:      oauthStore{s},
-		objectStore:     objectStore{s, objectReader{searchingOf(d.Engine), only(d.Reads)}},
+		objectStore:     objectStore{s, objectReader{searchingOf(d.Engine), readFrom(d.Reads)}},
 		schedulingStore: schedulingStore{s},
 		serverStore:     serverStore{s},
 		shareStore:      shareStore{s},

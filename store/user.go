@@ -126,7 +126,7 @@ func (s userStore) DeleteUser(ctx context.Context, id calendar.UserID) error {
 		}
 		// The deleted user may have been a group that gave its members access.
 		for _, cal := range shared {
-			if err := t.spread(ctx, sharesOfCalendar(cal)); err != nil {
+			if err := t.recomputeShares(ctx, sharesOfCalendar(cal)); err != nil {
 				return err
 			}
 		}

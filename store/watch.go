@@ -14,8 +14,8 @@ const listenPause = time.Second
 
 // hints notifies watchers of commits, by any process.
 type hints struct {
-	// hear listens to other processes until ctx ends, or it fails.
-	hear func(ctx context.Context, tell func(calendar.Hint)) error
+	// listen listens to other processes until ctx ends, or it fails.
+	listen func(ctx context.Context, tell func(calendar.Hint)) error
 	log  *slog.Logger
 
 	mu       sync.Mutex
@@ -24,7 +24,7 @@ type hints struct {
 	end func()
 }
 
-type watcher struct{ heard func(calendar.Hint) }
+type watcher struct{ notify func(calendar.Hint) }
 
 // leave stops listening after the last watcher. It checks for others under the lock that guards n.end, so a
 // watcher that starts meanwhile starts listening again.
@@ -55,26 +55,26 @@ func (n *hints) take() (end func()) {
 	return end
 }
 
-// tell passes a hint to all watchers.
-func (n *hints) tell(hint calendar.Hint) {
+// notify passes a hint to all watchers.
+func (n *hints) notify(hint calendar.Hint) {
 	if hint.Empty() {
 		return
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for w := range n.watchers {
-		w.heard(hint)
+		w.notify(hint)
 	}
 }
 
-// listen starts to listen to other processes, and returns the function that stops it.
-func (n *hints) listen() func() {
+// start starts to listen to other processes, and returns the function that stops it.
+func (n *hints) start() func() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for ctx.Err() == nil {
-			if err := n.hear(ctx, n.tell); err != nil && ctx.Err() == nil {
+			if err := n.listen(ctx, n.notify); err != nil && ctx.Err() == nil {
 				n.log.WarnContext(ctx, "changes by other processes are not noticed at the moment", "err", err)
 			}
 			select {

@@ -14,7 +14,7 @@ import (
 func TestSomebodyListensWhileSomebodyWatches(t *testing.T) {
 	t.Parallel()
 	var listening atomic.Int64
-	s := &database{hints: hints{hear: func(ctx context.Context, _ func(calendar.Hint)) error {
+	s := &database{hints: hints{listen: func(ctx context.Context, _ func(calendar.Hint)) error {
 		listening.Add(1)
 		defer listening.Add(-1)
 		<-ctx.Done()

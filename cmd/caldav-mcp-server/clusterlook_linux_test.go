@@ -103,7 +103,7 @@ func (c client) exported(ctx context.Context) (titles map[string]string, ok bool
 func (o *onlooker) answered(t *testing.T) (all int) {
 	t.Helper()
 	for _, c := range o.clients {
-		n, err := strconv.Atoi(c.became(t)[string(store.SecondAnswered)])
+		n, err := strconv.Atoi(c.became(t)[string(store.ReplicaAnswered)])
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -85,9 +85,9 @@ func TestDashboard(t *testing.T) {
 }
 
 // standbyCounts are the counters of a store with a standby, which the server of this test lacks.
-func standbyCounts() map[store.SecondOutcome]int64 {
-	counts := map[store.SecondOutcome]int64{}
-	for _, how := range store.SecondOutcomes() {
+func standbyCounts() map[store.ReplicaOutcome]int64 {
+	counts := map[store.ReplicaOutcome]int64{}
+	for _, how := range store.ReplicaOutcomes() {
 		counts[how] = 1
 	}
 	return counts

@@ -30,7 +30,7 @@ func (m *measures) read() []server.Measure {
 	}
 	pool, logins, done, cached := h.Store.Pool(), h.Auth.Load(), h.Store.Done(), h.Calendars.Cached()
 	sent, dropped := m.tracer.Counted()
-	return append(secondMeasures(h.Store.Second()), []server.Measure{
+	return append(secondMeasures(h.Store.ReplicaReads()), []server.Measure{
 		gauge("db_connections", "Open database connections.", float64(pool.OpenConnections)),
 		gauge("db_connections_in_use", "Database connections in use.", float64(pool.InUse)),
 		gauge("db_connections_max", "Highest number of database connections.", float64(pool.MaxOpenConnections)),
@@ -64,8 +64,8 @@ func (m *measures) read() []server.Measure {
 
 // secondMeasures counts the reads that a read replica could have answered, by outcome. Without a replica it returns
 // none.
-func secondMeasures(counts map[store.SecondOutcome]int64) (all []server.Measure) {
-	for _, how := range store.SecondOutcomes() {
+func secondMeasures(counts map[store.ReplicaOutcome]int64) (all []server.Measure) {
+	for _, how := range store.ReplicaOutcomes() {
 		if n, counted := counts[how]; counted {
 			all = append(all, counter("db_second_"+string(how)+"_total", secondHelp[how], float64(n)))
 		}
@@ -74,14 +74,14 @@ func secondMeasures(counts map[store.SecondOutcome]int64) (all []server.Measure)
 }
 
 // secondHelp describes each outcome.
-var secondHelp = map[store.SecondOutcome]string{
-	store.SecondAnswered: "Reads answered by the read replica.",
-	store.SecondBehind:   "Reads answered by the primary because the replica was not at the same position.",
-	store.SecondConflict: "Reads that the replica cancelled because of a replay conflict.",
-	store.SecondSlow:     "Reads that timed out on the replica.",
-	store.SecondAway:     "Reads that failed because the replica was unreachable.",
-	store.SecondLeads:    "Reads refused because the replica was not a standby.",
-	store.SecondOther:    "Reads refused because the replica followed another primary.",
-	store.SecondFailed:   "Reads that failed on the replica.",
-	store.SecondResting:  "Reads not sent to the replica because it had failed recently.",
+var secondHelp = map[store.ReplicaOutcome]string{
+	store.ReplicaAnswered: "Reads answered by the read replica.",
+	store.ReplicaBehind:   "Reads answered by the primary because the replica was not at the same position.",
+	store.ReplicaConflict: "Reads that the replica cancelled because of a replay conflict.",
+	store.ReplicaSlow:     "Reads that timed out on the replica.",
+	store.ReplicaAway:     "Reads that failed because the replica was unreachable.",
+	store.ReplicaPrimary:    "Reads refused because the replica was not a standby.",
+	store.ReplicaOther:    "Reads refused because the replica followed another primary.",
+	store.ReplicaFailed:   "Reads that failed on the replica.",
+	store.ReplicaPaused:  "Reads not sent to the replica because it had failed recently.",
 }

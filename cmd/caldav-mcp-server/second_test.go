@@ -57,7 +57,7 @@ func TestSecondNode(t *testing.T) {
 	}
 	became := asking.became(t)
 	t.Log(became)
-	for _, how := range []store.SecondOutcome{store.SecondAnswered, store.SecondBehind, store.SecondAway} {
+	for _, how := range []store.ReplicaOutcome{store.ReplicaAnswered, store.ReplicaBehind, store.ReplicaAway} {
 		if became[string(how)] == "" || became[string(how)] == "0" {
 			t.Errorf("no question was %s: %v", how, became)
 		}

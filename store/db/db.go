@@ -26,8 +26,8 @@ type Options struct {
 	Wait time.Duration
 	// Existing makes Open fail if the SQLite file does not exist.
 	Existing bool
-	// Second is the postgres:// URL of a read replica for large reads, see [DB.SecondBehind]; empty for none.
-	Second string
+	// Replica is the postgres:// URL of a read replica for large reads, see [DB.ReplicaLag]; empty for none.
+	Replica string
 	// Migrating is called before each migration; nil for no call.
 	Migrating func(file string, n, of int)
 	// Now is the clock; nil means the system's.
@@ -81,16 +81,16 @@ type DB struct {
 	}
 	// Lists reads any number of rows by an index.
 	Lists Querier
-	// Second is nil without a replica.
-	Second *second
+	// Replica is nil without a replica.
+	Replica *replica
 	// begin waits for a connection that may write, and runs work in a transaction on it. Work ends the
 	// transaction.
 	begin func(ctx context.Context, work func(session) error) error
 	// Apart runs work on a separate connection to Postgres without a statement timeout; nil on SQLite.
 	Apart func(ctx context.Context, work func(*pgx.Conn) error) error
-	// Hear listens to other processes until ctx ends, or it fails. It passes on their announcements, or "" if anything
+	// Listen listens to other processes until ctx ends, or it fails. It passes on their announcements, or "" if anything
 	// may have changed.
-	Hear   func(ctx context.Context, tell func(payload string)) error
+	Listen   func(ctx context.Context, tell func(payload string)) error
 	close  func() error
 	counts counts
 	// Files are the program's migrations.
@@ -102,8 +102,8 @@ func (d *DB) Place() string { return d.place }
 
 // Close closes the database. It must not be used any more.
 func (d *DB) Close() error {
-	if d.Second != nil {
-		return errors.Join(d.Second.Pool.Close(), d.close())
+	if d.Replica != nil {
+		return errors.Join(d.Replica.Pool.Close(), d.close())
 	}
 	return d.close()
 }

@@ -51,8 +51,8 @@ type Engine struct {
 	Patience time.Duration
 	// fault classifies an error of the driver.
 	fault func(error) fault
-	// trouble reports the faults that the administrator has to know; nil until the store is open.
-	trouble *trouble
+	// faultLog reports the faults that the administrator has to know; nil until the store is open.
+	faultLog *faultLog
 }
 
 // fault is the class of a database error.
@@ -120,7 +120,7 @@ func (e *Engine) Translate(ctx context.Context, err error) error {
 	}
 	row := faults[kind]
 	known = &calendar.Error{Reason: row.reason, Rule: row.rule, Message: row.message, Cause: err}
-	e.trouble.met(ctx, kind, known)
+	e.faultLog.report(ctx, kind, known)
 	return known
 }
 
@@ -132,35 +132,35 @@ func ExpectRow(changed int64, err error) error {
 	return err
 }
 
-// trouble logs why the database failed. The client gets only an "unavailable" error, and the request's log line
+// faultLog logs why the database failed. The client gets only an "unavailable" error, and the request's log line
 // only a status.
-type trouble struct {
+type faultLog struct {
 	log *slog.Logger
 	now func() time.Time
 
 	mu   sync.Mutex
-	told [len(faults)]struct {
+	reported [len(faults)]struct {
 		at   time.Time
 		more int
 	}
 	damaged map[any]bool
 }
 
-// troubles are the faults that the administrator can fix, with their log level. The others concern one request.
-var troubles = [len(faults)]slog.Level{
+// faultLevels are the faults that the administrator can fix, with their log level. The others concern one request.
+var faultLevels = [len(faults)]slog.Level{
 	faultCut: slog.LevelWarn, faultSlow: slog.LevelWarn, faultAway: slog.LevelError, faultFull: slog.LevelError,
 }
 
-// troubleEvery is how often an ongoing fault is logged again, since each request meets it.
-const troubleEvery = 10 * time.Second
+// faultLogEvery is how often an ongoing fault is logged again, since each request meets it.
+const faultLogEvery = 10 * time.Second
 
-func (t *trouble) met(ctx context.Context, kind fault, err *calendar.Error) {
-	if t == nil || troubles[kind] == 0 {
+func (t *faultLog) report(ctx context.Context, kind fault, err *calendar.Error) {
+	if t == nil || faultLevels[kind] == 0 {
 		return
 	}
 	t.mu.Lock()
-	before := &t.told[kind]
-	if !before.at.IsZero() && t.now().Sub(before.at).Abs() < troubleEvery {
+	before := &t.reported[kind]
+	if !before.at.IsZero() && t.now().Sub(before.at).Abs() < faultLogEvery {
 		before.more++
 		t.mu.Unlock()
 		return
@@ -168,7 +168,7 @@ func (t *trouble) met(ctx context.Context, kind fault, err *calendar.Error) {
 	more := before.more
 	before.at, before.more = t.now(), 0
 	t.mu.Unlock()
-	t.log.Log(ctx, troubles[kind], "the database failed", "why", err.Message, "err", err.Cause, "untold", more)
+	t.log.Log(ctx, faultLevels[kind], "the database failed", "why", err.Message, "err", err.Cause, "untold", more)
 }
 
 // mostDamaged is how many damaged rows are logged: these are enough to make the administrator look.
@@ -176,7 +176,7 @@ const mostDamaged = 100
 
 // Damaged lets tell log, once per row, that something of it cannot be read.
 func (e *Engine) Damaged(row any, tell func(*slog.Logger)) {
-	t := e.trouble
+	t := e.faultLog
 	if t == nil {
 		return
 	}

@@ -27,7 +27,7 @@ func (s Schema) foreign() bool { return len(s.Unknown) > 0 || len(s.Other) > 0 }
 // Migrate applies migrations. When none are left, it calls end in the same transaction as that check.
 func (d *DB) Migrate(ctx context.Context, wanted []Migration, end func(context.Context, *Tx) error) error {
 	for more, waits := true, false; more; {
-		err := d.behindIndexes(ctx, wanted, func() error {
+		err := d.afterIndexes(ctx, wanted, func() error {
 			return d.Transact(ctx, func(t *Tx) error {
 				var err error
 				more, err = t.migrateOnce(ctx, wanted)
@@ -56,7 +56,7 @@ func (d *DB) untilFree(ctx context.Context, waits *bool) error {
 		*waits = true
 		d.Options.Logger.WarnContext(ctx, "a migration waits for long reads of its tables to end; it retries, and other requests go on meanwhile")
 	}
-	return aheadPause(ctx)
+	return pauseForIndex(ctx)
 }
 
 // migrateOnce applies the first pending migration, if there is one.

@@ -42,7 +42,7 @@ func Open(ctx context.Context, url string, o Options, files fs.FS, h Hooks) (*DB
 		return nil, err
 	}
 	d.Files = files
-	d.Engine.trouble = &trouble{log: d.Options.Logger, now: d.Options.Now}
+	d.Engine.faultLog = &faultLog{log: d.Options.Logger, now: d.Options.Now}
 	return d, nil
 }
 
@@ -59,21 +59,21 @@ func openPostgres(ctx context.Context, where string, o Options, h Hooks) (*DB, e
 		return nil, err
 	}
 	d.place = fmt.Sprintf("%s on the Postgres at %s", config.Database, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))))
-	pool := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(d.greet))
+	pool := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(d.prepareConn))
 	bound(pool, d.Options)
 	// pgx keeps the prepared statements of each connection itself.
 	d.Reads = &statements{engine: d.Engine, on: pool}
-	l := newLanes(d.Reads, pool, d.Options.MaxConns)
-	d.Brief, d.Lists = l, aside{l}
+	l := newBatcher(d.Reads, pool, d.Options.MaxConns)
+	d.Brief, d.Lists = l, unbatched{l}
 	d.begin = beginPostgres(pool, newQueues(), d.Engine, d.Options.StatementTimeout)
 	d.close = pool.Close
-	d.Hear = hearChannel(d.Now, listen.Of(config))
-	d.Apart = patiently(listen.Of(config))
+	d.Listen = listenChannel(d.Now, listen.Of(config))
+	d.Apart = withoutTimeout(listen.Of(config))
 	if err := d.await(ctx, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))); err != nil {
 		return nil, errors.Join(err, pool.Close())
 	}
-	if o.Second != "" {
-		if d.Second, err = openSecond(ctx, d, o.Second); err != nil {
+	if o.Replica != "" {
+		if d.Replica, err = openReplica(ctx, d, o.Replica); err != nil {
 			return nil, errors.Join(err, pool.Close())
 		}
 	}

@@ -34,8 +34,8 @@ func pgxOf(driver any) (*pgx.Conn, error) {
 	return c.Conn(), nil
 }
 
-// hangUp closes a connection, even if the caller's context has ended.
-func hangUp(ctx context.Context, conn *pgx.Conn) {
+// closeConn closes a connection, even if the caller's context has ended.
+func closeConn(ctx context.Context, conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
 	defer cancel()
 	_ = conn.Close(ctx)

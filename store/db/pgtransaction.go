@@ -25,7 +25,7 @@ type pgTransaction struct {
 	conn *pgx.Conn
 	// pending are statements that are not sent yet, gathering are rows that follow them.
 	pending []pending
-	gathering
+	rowBuffer
 	timeout time.Duration
 }
 
@@ -77,7 +77,7 @@ func (p *pgTransaction) end() {
 func (p *pgTransaction) Of() *Engine { return p.engine }
 
 func (p *pgTransaction) Later(_ context.Context, settle settler, text string, args ...any) error {
-	p.gather()
+	p.flushRows()
 	p.pending = append(p.pending, pending{text, args, settle})
 	return nil
 }
@@ -128,9 +128,9 @@ func (p *pgTransaction) script(ctx context.Context, text string) error {
 	return p.engine.Translate(ctx, err)
 }
 
-// ErrUnheeded is returned by a change that went on after the database refused one of its statements. Postgres would
+// ErrIgnored is returned by a change that went on after the database refused one of its statements. Postgres would
 // answer its COMMIT with a rollback that is no error.
-var ErrUnheeded = errors.New("the change ignored an error of the database")
+var ErrIgnored = errors.New("the change ignored an error of the database")
 
 // commit sends the pending statements with the COMMIT.
 func (p *pgTransaction) commit(ctx context.Context) error {
@@ -140,7 +140,7 @@ func (p *pgTransaction) commit(ctx context.Context) error {
 		return p.engine.Translate(ctx, err)
 	}
 	if p.conn.PgConn().TxStatus() == 'E' {
-		return ErrUnheeded
+		return ErrIgnored
 	}
 	return p.engine.uncertain(p.flush(ctx, pending{text: "COMMIT", settle: Ignore}))
 }
@@ -170,7 +170,7 @@ func (p *pgTransaction) send(ctx context.Context, more ...pending) (pgx.BatchRes
 	if err := p.connect(ctx); err != nil {
 		return nil, err
 	}
-	p.gather()
+	p.flushRows()
 	own := p.pending
 	p.pending = nil // they are sent, whatever comes of them
 	all := sendOn(ctx, p.conn, slices.Concat(own, more))
@@ -182,12 +182,12 @@ func (p *pgTransaction) send(ctx context.Context, more ...pending) (pgx.BatchRes
 
 // Row keeps a row for the statement that writes all new rows of its table.
 func (p *pgTransaction) Row(_ context.Context, into *insertion, values ...any) error {
-	if !p.keep(into, values) {
-		p.gather()
-		p.keep(into, values)
+	if !p.add(into, values) {
+		p.flushRows()
+		p.add(into, values)
 	}
 	return nil
 }
 
-// gather makes statements of the rows that were kept.
-func (p *pgTransaction) gather() { p.pending = append(p.pending, p.gathering.lists()...) }
+// flushRows makes statements of the rows that were kept.
+func (p *pgTransaction) flushRows() { p.pending = append(p.pending, p.rowBuffer.batches()...) }

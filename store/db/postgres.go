@@ -155,8 +155,8 @@ func postgresConfig(where string, o Options) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-// patiently returns a function that runs work on a separate connection without a statement timeout.
-func patiently(config *pgx.ConnConfig) func(context.Context, func(*pgx.Conn) error) error {
+// withoutTimeout returns a function that runs work on a separate connection without a statement timeout.
+func withoutTimeout(config *pgx.ConnConfig) func(context.Context, func(*pgx.Conn) error) error {
 	config = config.Copy()
 	config.RuntimeParams["statement_timeout"] = "0"
 	return func(ctx context.Context, work func(*pgx.Conn) error) error {
@@ -164,7 +164,7 @@ func patiently(config *pgx.ConnConfig) func(context.Context, func(*pgx.Conn) err
 		if err != nil {
 			return err
 		}
-		defer hangUp(ctx, conn)
+		defer closeConn(ctx, conn)
 		return work(conn)
 	}
 }

@@ -21,22 +21,22 @@ const renewEpoch = `UPDATE meta SET epoch = $1, timeline = server_timeline(), cl
 // program, or it is a standby.
 var notRenewed = []string{"42P01", "42703", "42883", "25006", "55000"}
 
-// steady are the planner settings of a connection. The text of each query determines its index, so planning for
+// plannerSettings are the planner settings of a connection. The text of each query determines its index, so planning for
 // its values gains nothing, and takes up to five times as long as the query. Parallel workers take longer to
 // start than any query runs. They are set after connecting, because a pooler may refuse unknown startup
 // parameters. A setting in the URL takes precedence.
-var steady = map[string]string{"plan_cache_mode": "force_generic_plan", "max_parallel_workers_per_gather": "0"}
+var plannerSettings = map[string]string{"plan_cache_mode": "force_generic_plan", "max_parallel_workers_per_gather": "0"}
 
-// greet prepares each new connection.
-func (d *DB) greet(ctx context.Context, conn *pgx.Conn) error {
-	if err := steadied(ctx, conn); err != nil {
+// prepareConn prepares each new connection.
+func (d *DB) prepareConn(ctx context.Context, conn *pgx.Conn) error {
+	if err := setPlanner(ctx, conn); err != nil {
 		return err
 	}
 	return d.renew(ctx, conn)
 }
 
-func steadied(ctx context.Context, conn *pgx.Conn) error {
-	for name, value := range steady {
+func setPlanner(ctx context.Context, conn *pgx.Conn) error {
+	for name, value := range plannerSettings {
 		if _, set := conn.Config().RuntimeParams[name]; set {
 			continue
 		}

@@ -108,14 +108,14 @@ func Excluded(conflict string, fields ...Field) string {
 	return `ON CONFLICT (` + conflict + `) DO UPDATE SET ` + strings.Join(sets, ", ")
 }
 
-// gatheredMost is the most rows in a statement, gatheredBytes their approximate size.
+// maxTableRows is the most rows in a statement, maxTableBytes their approximate size.
 const (
-	gatheredMost  = 500
-	gatheredBytes = 1 << 20
+	maxTableRows  = 500
+	maxTableBytes = 1 << 20
 )
 
-// gathered holds deferred rows of one table.
-type gathered struct {
+// tableRows holds deferred rows of one table.
+type tableRows struct {
 	into  *insertion
 	rows  [][]any
 	seen  map[string]bool
@@ -133,9 +133,9 @@ func (in *insertion) identity(row []any) string {
 }
 
 // add defers a row. It reports false if the row is there already, or there are enough.
-func (g *gathered) add(row []any) bool {
+func (g *tableRows) add(row []any) bool {
 	id := g.into.identity(row)
-	if g.into.key > 0 && g.seen[id] || len(g.rows) >= gatheredMost || g.bytes >= gatheredBytes {
+	if g.into.key > 0 && g.seen[id] || len(g.rows) >= maxTableRows || g.bytes >= maxTableBytes {
 		return false
 	}
 	g.seen[id] = true
@@ -154,8 +154,8 @@ const fewMost = 4
 // leastCopies is the fewest copies of a row that are written by a statement of their own.
 const leastCopies = 4
 
-// apart splits rows into runs of copies and all others.
-func (g *gathered) apart() (copies [][][]any, others [][]any) {
+// split splits rows into runs of copies and all others.
+func (g *tableRows) split() (copies [][][]any, others [][]any) {
 	for rest := g.rows; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && g.into.alike(rest[0], rest[n]) {
@@ -182,41 +182,41 @@ func (in *insertion) alike(a, b []any) bool {
 	return true
 }
 
-// A gathering defers rows, to write all rows of a table with one statement. It may reorder rows of different
+// A rowBuffer defers rows, to write all rows of a table with one statement. It may reorder rows of different
 // tables, but no other statements: these flush it first.
-type gathering struct{ rows []*gathered }
+type rowBuffer struct{ rows []*tableRows }
 
-// keep defers a row. It reports false if the deferred rows must be written first.
-func (g *gathering) keep(into *insertion, values []any) bool {
+// add defers a row. It reports false if the deferred rows must be written first.
+func (g *rowBuffer) add(into *insertion, values []any) bool {
 	for _, of := range g.rows {
 		if of.into == into {
 			return of.add(values)
 		}
 	}
-	of := &gathered{into: into, seen: map[string]bool{}}
+	of := &tableRows{into: into, seen: map[string]bool{}}
 	of.add(values)
 	g.rows = append(g.rows, of)
 	return true
 }
 
-// let returns the deferred rows and forgets them.
-func (g *gathering) let() []*gathered {
+// take returns the deferred rows and forgets them.
+func (g *rowBuffer) take() []*tableRows {
 	rows := g.rows
 	g.rows = nil
 	return rows
 }
 
-// lists returns the statements that write the deferred rows, and forgets these.
-func (g *gathering) lists() (all []pending) {
-	for _, of := range g.let() {
+// batches returns the statements that write the deferred rows, and forgets these.
+func (g *rowBuffer) batches() (all []pending) {
+	for _, of := range g.take() {
 		all = append(all, of.lists()...)
 	}
 	return all
 }
 
 // lists returns statements with lists of values, for Postgres.
-func (g *gathered) lists() []pending {
-	copies, others := g.apart()
+func (g *tableRows) lists() []pending {
+	copies, others := g.split()
 	all := make([]pending, 0, len(copies)+1)
 	for _, rows := range copies {
 		all = append(all, pending{g.into.copies, append(g.into.columns(rows, g.into.own), rows[0][g.into.own:]...), g.into.settle})
@@ -261,8 +261,8 @@ func listOf[T any](value func(any) T) func([][]any, int) any {
 
 // singles returns one statement per row, for SQLite, where a statement costs no round trip. Copies in a table
 // with listed get one statement.
-func (g *gathered) singles() []pending {
-	copies, others := g.apart()
+func (g *tableRows) singles() []pending {
+	copies, others := g.split()
 	all := make([]pending, 0, len(copies)+len(others))
 	for _, rows := range copies {
 		if list, ok := g.into.list(rows); ok && g.into.listed != "" {

@@ -19,15 +19,15 @@ var manyFields = []Field{
 var insertMany = InsertInto("many", 2, 3, Ignore, "", manyFields...)
 
 // copiesOf gathers so many rows that differ only in their own fields.
-func copiesOf(n int, name string) *gathered {
-	var g gathering
+func copiesOf(n int, name string) *tableRows {
+	var g rowBuffer
 	for i := range n {
 		row := make([]any, len(manyFields))
 		for c, f := range manyFields {
 			row[c] = map[columnType]any{texts: "same", numbers: int64(7), bools: true, blobs: []byte("same")}[f.kind]
 		}
 		row[0], row[1], row[2] = home(fmt.Sprint("c", i)), home(name), version(i)
-		g.keep(insertMany, row)
+		g.add(insertMany, row)
 	}
 	return g.rows[0]
 }
@@ -58,7 +58,7 @@ func TestCopiesShareAStatement(t *testing.T) {
 // cannot hold, since SQLite stores any bytes.
 func TestFewCopies(t *testing.T) {
 	t.Parallel()
-	for name, rows := range map[string]*gathered{"few": copiesOf(3, "a"), "no UTF-8": copiesOf(9, "\xff"), "a NUL": copiesOf(9, "\x00")} {
+	for name, rows := range map[string]*tableRows{"few": copiesOf(3, "a"), "no UTF-8": copiesOf(9, "\xff"), "a NUL": copiesOf(9, "\x00")} {
 		all := rows.singles()
 		if len(all) != len(rows.rows) {
 			t.Errorf("%s: %d statements for %d rows", name, len(all), len(rows.rows))

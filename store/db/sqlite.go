@@ -95,9 +95,9 @@ func openSQLite(ctx context.Context, where string, o Options, h Hooks) (*DB, err
 	readers.SetMaxOpenConns(d.Options.MaxConns)
 	readers.SetMaxIdleConns(d.Options.MaxConns)
 	d.Reads = &statements{engine: d.Engine, on: readers, kept: map[string]*sql.Stmt{}}
-	d.Brief, d.Lists = hasty{d.Reads}, hasty{d.Reads}
+	d.Brief, d.Lists = uninterrupted{d.Reads}, uninterrupted{d.Reads}
 	d.begin = writer.begin
-	d.Hear = hearFile(path)
+	d.Listen = listenFile(path)
 	d.close = func() error { return errors.Join(d.Reads.Close(), readers.Close(), closeWriter()) }
 	return d, nil
 }
@@ -126,7 +126,7 @@ func (d *DB) openWriter(ctx context.Context, path string) (*fileWriter, func() e
 		return nil, nil, errors.Join(d.Engine.Translate(ctx, fmt.Errorf("%s: %w", path, err)), db.Close())
 	}
 	w := &fileWriter{statements: statements{engine: d.Engine, on: conn, kept: map[string]*sql.Stmt{}}, conn: conn}
-	w.turns.end, w.turns.shares = w.commitAll, d.Options.Shares
+	w.writerQueue.endGroup, w.writerQueue.mayJoin = w.commitAll, d.Options.Shares
 	return w, func() error { return errors.Join(w.Close(), conn.Close(), db.Close()) }, nil
 }
 
@@ -223,24 +223,24 @@ func dataSource(path string, pragmas ...string) string {
 	return file.String()
 }
 
-// hasty runs queries for rows by their keys, which end before they could be interrupted. To watch for
+// uninterrupted runs queries for rows by their keys, which end before they could be interrupted. To watch for
 // cancellation, the driver and database/sql start a goroutine each, which takes longer than reading the row.
-type hasty struct{ *statements }
+type uninterrupted struct{ *statements }
 
-func (h hasty) query(ctx context.Context, text string, args ...any) (rows, error) {
+func (h uninterrupted) query(ctx context.Context, text string, args ...any) (rows, error) {
 	if ctx.Err() == nil {
 		ctx = context.WithoutCancel(ctx)
 	}
 	return h.statements.query(ctx, text, args...)
 }
 
-func (h hasty) Ask(ctx context.Context, questions []Question) error {
-	return askInTurn(ctx, h, questions)
+func (h uninterrupted) Ask(ctx context.Context, questions []Question) error {
+	return askEach(ctx, h, questions)
 }
 
-// hearFile polls SQLite on a separate connection for writes by others. It also notices this process's own
+// listenFile polls SQLite on a separate connection for writes by others. It also notices this process's own
 // writes.
-func hearFile(path string) func(context.Context, func(string)) error {
+func listenFile(path string) func(context.Context, func(string)) error {
 	return func(ctx context.Context, tell func(string)) (err error) {
 		db, err := sql.Open("sqlite", dataSource(path, "query_only(1)"))
 		if err != nil {

@@ -64,7 +64,7 @@ func (s *statements) query(ctx context.Context, text string, args ...any) (rows,
 	return stmt.QueryContext(ctx, args...) //nolint:rowserrcheck // each does
 }
 
-func askInTurn(ctx context.Context, q Querier, questions []Question) error {
+func askEach(ctx context.Context, q Querier, questions []Question) error {
 	for _, one := range questions {
 		if err := Each(ctx, q, one.Take, one.Text, one.Args...); err != nil {
 			return err

@@ -18,7 +18,7 @@ func TestTroubleIsTold(t *testing.T) {
 		fault: func(err error) fault {
 			return map[string]fault{"full": faultFull, "cut": faultCut, "taken": faultTaken}[err.Error()]
 		},
-		trouble: &trouble{log: slog.New(slog.NewTextHandler(&log, nil)), now: func() time.Time { return now }},
+		faultLog: &faultLog{log: slog.New(slog.NewTextHandler(&log, nil)), now: func() time.Time { return now }},
 	}
 	told := func(what string) string {
 		log.Reset()
@@ -37,7 +37,7 @@ func TestTroubleIsTold(t *testing.T) {
 	if got := told("taken"); got != "" {
 		t.Errorf("the fault of a request is told: %q", got)
 	}
-	now = now.Add(troubleEvery)
+	now = now.Add(faultLogEvery)
 	if got := told("full"); !strings.Contains(got, "untold=2") {
 		t.Errorf("what lasts is told as %q", got)
 	}

@@ -26,7 +26,7 @@ type ear struct {
 	came  chan struct{}
 }
 
-// listen records the hints about a store's changes.
+// start records the hints about a store's changes.
 func (b *bundle) listen(s Store) (e *ear, stop func()) {
 	e = &ear{came: make(chan struct{}, 1)}
 	stop = s.Watch(e.hear)

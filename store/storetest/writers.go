@@ -58,7 +58,7 @@ func writersMakeVersions(b *bundle) {
 	}
 }
 
-// heard is the state of a polling client.
+// notify is the state of a polling client.
 type heard struct {
 	objects  map[calendar.ObjectName]calendar.Version
 	versions map[calendar.Version]bool

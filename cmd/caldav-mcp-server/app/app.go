@@ -49,7 +49,7 @@ func Open(ctx context.Context, p *console.Console, c settings.Config, o store.Op
 	if err != nil {
 		return nil, err
 	}
-	o.MaxConns, o.Now, o.Second = c.MaxConns, p.Now, c.SecondURL
+	o.MaxConns, o.Now, o.Replica = c.MaxConns, p.Now, c.SecondURL
 	s, err := store.Open(ctx, url, o)
 	if err != nil {
 		return nil, fmt.Errorf("opening the database: %w", err)

@@ -24,12 +24,12 @@ func TrySecond(ctx context.Context, c settings.Config) (detail string, err error
 	if err != nil {
 		return "", err
 	}
-	s, err := store.Open(ctx, url, store.Options{Second: c.SecondURL, MaxConns: 1})
+	s, err := store.Open(ctx, url, store.Options{Replica: c.SecondURL, MaxConns: 1})
 	if err != nil {
 		return "", withMend(err, "DATABASE_READ_URL must name a replica of the Postgres at DATABASE_URL")
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	bytes, err := s.SecondBehind(ctx)
+	bytes, err := s.ReplicaLag(ctx)
 	if err != nil {
 		return "", withMend(err,
 			"the server works without it; DATABASE_READ_URL must name a replica of the Postgres at DATABASE_URL")

@@ -20,14 +20,14 @@ const (
 	maxHint = 7500
 )
 
-// hearChannel uses LISTEN on a separate connection.
-func hearChannel(now func() int64, config *pgx.ConnConfig) func(context.Context, func(string)) error {
+// listenChannel uses LISTEN on a separate connection.
+func listenChannel(now func() int64, config *pgx.ConnConfig) func(context.Context, func(string)) error {
 	return func(ctx context.Context, tell func(string)) error {
 		conn, err := pgx.ConnectConfig(ctx, config)
 		if err != nil {
 			return err
 		}
-		defer hangUp(ctx, conn)
+		defer closeConn(ctx, conn)
 		var channel string
 		if err := conn.QueryRow(ctx, `SELECT `+hintChannel).Scan(&channel); err != nil {
 			return err
@@ -64,8 +64,8 @@ func takePayloads(ctx context.Context, conn *pgx.Conn, tell func(string)) error 
 	}
 }
 
-// TellOthers announces a change to other processes at the commit, as JSON, or the shorter text if that is too long.
-func (t *Tx) TellOthers(ctx context.Context, change any, shorter string) error {
+// NotifyOthers announces a change to other processes at the commit, as JSON, or the shorter text if that is too long.
+func (t *Tx) NotifyOthers(ctx context.Context, change any, shorter string) error {
 	text := t.Of().announce
 	if text == "" {
 		return nil

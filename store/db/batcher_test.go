@@ -13,24 +13,24 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// oneLane returns a database whose only lane is taken until release is called.
-func oneLane(t *testing.T) (d *DB, l *lanes, release func()) {
+// oneSlot returns a database whose only slot is taken until release is called.
+func oneSlot(t *testing.T) (d *DB, l *batcher, release func()) {
 	t.Helper()
 	d, err := Open(t.Context(), testdb.Postgres(t), Options{MaxConns: 3}, nil, Hooks{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.Close() })
-	l, is := d.Brief.(*lanes)
-	if !is || l.most != 1 {
-		t.Fatalf("three connections have %+v, want one lane", d.Brief)
+	l, is := d.Brief.(*batcher)
+	if !is || l.limit != 1 {
+		t.Fatalf("three connections have %+v, want one slot", d.Brief)
 	}
-	l.enter(Question{})
-	return d, l, l.hand
+	l.start(Question{})
+	return d, l, l.release
 }
 
 // asking runs a query in the background; outcome waits for its answer.
-func (l *lanes) asking(ctx context.Context, text string, args ...any) (outcome func() (int64, error)) {
+func (l *batcher) asking(ctx context.Context, text string, args ...any) (outcome func() (int64, error)) {
 	var n int64
 	var err error
 	var done sync.WaitGroup
@@ -59,8 +59,8 @@ func answers(t *testing.T, want int64, outcome func() (int64, error)) {
 // TestBriefQuestionsShareARoundTrip: the database sees waiting queries as one transaction.
 func TestBriefQuestionsShareARoundTrip(t *testing.T) {
 	t.Parallel()
-	_, l, release := oneLane(t)
-	const many = 2*mostGathered + 3
+	_, l, release := oneSlot(t)
+	const many = 2*maxBatched + 3
 	outcomes := make([]func() (int64, error), many)
 	for i := range outcomes {
 		outcomes[i] = l.asking(t.Context(), `SELECT (extract(epoch FROM transaction_timestamp()) * 1000000)::bigint + 0 * $1::bigint`, i)
@@ -77,8 +77,8 @@ func TestBriefQuestionsShareARoundTrip(t *testing.T) {
 	if len(moments) != 3 {
 		t.Errorf("%d questions were sent in %d round trips, want 3: %v", many, len(moments), moments)
 	}
-	if l.taken != 0 || len(l.waiting) != 0 {
-		t.Errorf("%d lanes are taken by nobody, and %d wait", l.taken, len(l.waiting))
+	if l.running != 0 || len(l.waiting) != 0 {
+		t.Errorf("%d slots are taken by nobody, and %d wait", l.running, len(l.waiting))
 	}
 }
 
@@ -92,7 +92,7 @@ func TestEachBriefQuestionHasItsOwnFault(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, l, release := oneLane(t)
+			_, l, release := oneSlot(t)
 			first := l.asking(t.Context(), `SELECT 10 + $1::bigint`, 1)
 			wrong := l.asking(t.Context(), fault, 0)
 			last := l.asking(t.Context(), `SELECT 20 + $1::bigint`, 2)
@@ -110,7 +110,7 @@ func TestEachBriefQuestionHasItsOwnFault(t *testing.T) {
 // TestWhoGoesAwayHoldsUpNobody: a canceled query delays no other, whether it is queued or first in the queue.
 func TestWhoGoesAwayHoldsUpNobody(t *testing.T) {
 	t.Parallel()
-	_, l, release := oneLane(t)
+	_, l, release := oneSlot(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	gone := l.asking(ctx, `SELECT 1`)
 	stays := l.asking(t.Context(), `SELECT 2`)
@@ -122,15 +122,15 @@ func TestWhoGoesAwayHoldsUpNobody(t *testing.T) {
 	answers(t, 2, stays)
 
 	// A leader runs the batch even after its own cancellation.
-	l.enter(Question{})
+	l.start(Question{})
 	ctx, cancel = context.WithCancel(t.Context())
 	cancel()
-	first := l.enter(Question{Take: func(Scanner) (bool, error) { return true, nil }, Text: `SELECT 3`})
+	first := l.start(Question{Take: func(Scanner) (bool, error) { return true, nil }, Text: `SELECT 3`})
 	second := l.asking(t.Context(), `SELECT 4`)
-	l.hand()
-	l.lead(ctx, <-first.turn)
+	l.release()
+	l.runBatch(ctx, <-first.ready)
 	answers(t, 4, second)
-	if !first.begun || first.err != nil {
+	if !first.answered || first.err != nil {
 		t.Errorf("the question of one that leads others comes to %+v", first)
 	}
 }
@@ -138,7 +138,7 @@ func TestWhoGoesAwayHoldsUpNobody(t *testing.T) {
 // TestBriefQuestionsOutliveConnections: queries succeed in a pool whose connections are lost.
 func TestBriefQuestionsOutliveConnections(t *testing.T) {
 	t.Parallel()
-	d, l, release := oneLane(t)
+	d, l, release := oneSlot(t)
 	release()
 	if err := d.Apart(t.Context(), func(conn *pgx.Conn) error {
 		answers(t, 1, func() (int64, error) { return RowOf(t.Context(), l, ScanNumber, `SELECT 1`) })
@@ -159,7 +159,7 @@ func TestNobodyWaitsForAnothersTime(t *testing.T) {
 	for name, times := range map[string][2]time.Duration{"who leads": {brief, long}, "who is led": {long, brief}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, l, release := oneLane(t)
+			d, l, release := oneSlot(t)
 			for range d.Options.MaxConns {
 				held, err := l.pool.Conn(t.Context())
 				if err != nil {

@@ -13,8 +13,8 @@ import (
 // does not block them, but no transaction may run it. So the indexes that a migration creates IF NOT EXISTS on
 // large tables are created before the migration.
 
-// aheadIndex matches these statements in a migration's text.
-var aheadIndex = regexp.MustCompile(`(?m)^CREATE (?:UNIQUE )?INDEX IF NOT EXISTS (\w+) ON (\w+)[^;]+`)
+// indexStatement matches these statements in a migration's text.
+var indexStatement = regexp.MustCompile(`(?m)^CREATE (?:UNIQUE )?INDEX IF NOT EXISTS (\w+) ON (\w+)[^;]+`)
 
 // stateOfIndex reports whether an index exists, is valid and is being built, and whether its table is over 16
 // MB. A smaller table is indexed within a moment.
@@ -23,18 +23,18 @@ const stateOfIndex = `SELECT to_regclass($1) IS NOT NULL,
 	EXISTS (SELECT 1 FROM pg_stat_progress_create_index WHERE index_relid = to_regclass($1)),
 	COALESCE(pg_relation_size(to_regclass($2)) > 16000000, false)`
 
-// aheadAgain is the pause between two looks at another server's progress.
-const aheadAgain = time.Second
+// indexPause is the pause between two looks at another server's progress.
+const indexPause = time.Second
 
-// AheadAlone tries a lock that one server holds at a time. An idle transaction holds it, for two reasons:
+// IndexLock tries a lock that one server holds at a time. An idle transaction holds it, for two reasons:
 // CREATE INDEX CONCURRENTLY waits for every running statement, even one that waits for a lock; and a
 // transaction pooler may sit in between.
-const AheadAlone = `SELECT pg_try_advisory_xact_lock(hashtext('caldav-mcp-server indexes in ' || current_schema()))`
+const IndexLock = `SELECT pg_try_advisory_xact_lock(hashtext('caldav-mcp-server indexes in ' || current_schema()))`
 
-// behindIndexes creates the indexes of the next migration concurrently and then applies the migration. Servers
+// afterIndexes creates the indexes of the next migration concurrently and then applies the migration. Servers
 // that start together take turns: two that build indexes on one table block each other, and the one that gives
 // up would drop the other's index.
-func (d *DB) behindIndexes(ctx context.Context, wanted []Migration, apply func() error) error {
+func (d *DB) afterIndexes(ctx context.Context, wanted []Migration, apply func() error) error {
 	found, err := d.indexesOfNext(ctx, wanted)
 	if err != nil {
 		return err
@@ -43,42 +43,42 @@ func (d *DB) behindIndexes(ctx context.Context, wanted []Migration, apply func()
 		return apply()
 	}
 	return d.Apart(ctx, func(conn *pgx.Conn) error {
-		if err := untilAlone(ctx, conn); err != nil {
+		if err := lockIndexes(ctx, conn); err != nil {
 			return err
 		}
-		if err := d.indexesAhead(ctx, wanted); err != nil {
+		if err := d.buildIndexes(ctx, wanted); err != nil {
 			return err
 		}
 		return apply()
 	})
 }
 
-// untilAlone waits for the servers that came first, with no transaction open while it sleeps. Closing the
+// lockIndexes waits for the servers that came first, with no transaction open while it sleeps. Closing the
 // connection releases the lock.
-func untilAlone(ctx context.Context, conn *pgx.Conn) error {
+func lockIndexes(ctx context.Context, conn *pgx.Conn) error {
 	for {
 		if _, err := conn.Exec(ctx, `BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0`); err != nil {
 			return err
 		}
 		var alone bool
 		// The simple protocol: the portal that the extended one leaves open counts as a running statement.
-		if err := conn.QueryRow(ctx, AheadAlone, pgx.QueryExecModeSimpleProtocol).Scan(&alone); err != nil || alone {
+		if err := conn.QueryRow(ctx, IndexLock, pgx.QueryExecModeSimpleProtocol).Scan(&alone); err != nil || alone {
 			return err
 		}
 		if _, err := conn.Exec(ctx, `ROLLBACK`); err != nil {
 			return err
 		}
-		if err := aheadPause(ctx); err != nil {
+		if err := pauseForIndex(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-func aheadPause(ctx context.Context) error {
+func pauseForIndex(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(aheadAgain):
+	case <-time.After(indexPause):
 		return nil
 	}
 }
@@ -96,18 +96,18 @@ func (d *DB) indexesOfNext(ctx context.Context, wanted []Migration) ([][]string,
 	if err != nil || len(left) == 0 {
 		return nil, err
 	}
-	return aheadIndex.FindAllStringSubmatch(left[0].text, -1), nil
+	return indexStatement.FindAllStringSubmatch(left[0].text, -1), nil
 }
 
-// indexesAhead creates them.
-func (d *DB) indexesAhead(ctx context.Context, wanted []Migration) error {
+// buildIndexes creates them.
+func (d *DB) buildIndexes(ctx context.Context, wanted []Migration) error {
 	found, err := d.indexesOfNext(ctx, wanted) // another server may have applied it
 	if err != nil || len(found) == 0 {
 		return err
 	}
 	return d.Apart(ctx, func(conn *pgx.Conn) error {
 		for _, index := range found {
-			if err := d.indexAhead(ctx, conn, index[0], index[1], index[2]); err != nil {
+			if err := d.buildIndex(ctx, conn, index[0], index[1], index[2]); err != nil {
 				// The migration will build the index and block writers meanwhile. Drop the half-built one, or
 				// IF NOT EXISTS would accept it.
 				d.Options.Logger.WarnContext(ctx, "an index cannot be built before the migration", "index", index[1], "err", err)
@@ -119,9 +119,9 @@ func (d *DB) indexesAhead(ctx context.Context, wanted []Migration) error {
 	})
 }
 
-// indexAhead builds one index, unless it exists or its table is small. An invalid index from an interrupted
+// buildIndex builds one index, unless it exists or its table is small. An invalid index from an interrupted
 // attempt is dropped first.
-func (d *DB) indexAhead(ctx context.Context, conn *pgx.Conn, statement, name, table string) error {
+func (d *DB) buildIndex(ctx context.Context, conn *pgx.Conn, statement, name, table string) error {
 	for {
 		var there, whole, building, large bool
 		err := conn.QueryRow(ctx, stateOfIndex, name, table).Scan(&there, &whole, &building, &large)
@@ -129,7 +129,7 @@ func (d *DB) indexAhead(ctx context.Context, conn *pgx.Conn, statement, name, ta
 		case err != nil, whole, !there && !large:
 			return err
 		case building:
-			err = aheadPause(ctx)
+			err = pauseForIndex(ctx)
 		case there:
 			_, err = conn.Exec(ctx, `DROP INDEX CONCURRENTLY IF EXISTS `+name)
 		default:

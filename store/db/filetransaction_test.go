@@ -59,7 +59,7 @@ func newLine(t *testing.T) *line {
 	var once sync.Once // the transaction may begin anew
 	l.all.Go(func() {
 		err := d.Transact(t.Context(), func(tx *Tx) error {
-			m, ok := tx.session.(*member)
+			m, ok := tx.session.(*fileTransaction)
 			if !ok {
 				return fmt.Errorf("the session is a %T", tx.session)
 			}
@@ -87,9 +87,9 @@ func (l *line) add(ctx context.Context, work func(*Tx) error, judge func(error))
 }
 
 func (l *line) length() int {
-	l.writer.turns.mu.Lock()
-	defer l.writer.turns.mu.Unlock()
-	return len(l.writer.line)
+	l.writer.writerQueue.mu.Lock()
+	defer l.writer.writerQueue.mu.Unlock()
+	return len(l.writer.waiting)
 }
 
 // await waits until so many writers are queued.
@@ -133,10 +133,10 @@ func (l *line) inserts(name string) func(*Tx) error {
 func TestBatchIsOneCommit(t *testing.T) {
 	t.Parallel()
 	l := newLine(t)
-	batches := make(chan *batch, 3)
+	batches := make(chan *commitGroup, 3)
 	for _, name := range []string{"a", "b", "c"} {
 		l.add(t.Context(), func(tx *Tx) error {
-			batches <- l.writer.batch
+			batches <- l.writer.group
 			if users, err := namesIn(t.Context(), l.db); err != nil || len(users) > 0 {
 				t.Errorf("seen before the commit: %v, %v", users, err)
 			}
@@ -287,14 +287,14 @@ func TestFirstIsLost(t *testing.T) {
 func TestBatchIsBounded(t *testing.T) {
 	t.Parallel()
 	l := newLine(t)
-	sizes := make(chan int, 2*maxBatch)
-	for i := range 2 * maxBatch {
+	sizes := make(chan int, 2*maxGroup)
+	for i := range 2 * maxGroup {
 		l.add(t.Context(), func(tx *Tx) error {
-			sizes <- l.writer.batch.size
+			sizes <- l.writer.group.size
 			return insertUser(t.Context(), tx, fmt.Sprint(i), 1)
 		}, l.fine)
 	}
-	if got := len(l.users()); got != 2*maxBatch+1 {
+	if got := len(l.users()); got != 2*maxGroup+1 {
 		t.Errorf("%d users", got)
 	}
 	close(sizes)
@@ -302,7 +302,7 @@ func TestBatchIsBounded(t *testing.T) {
 	for size := range sizes {
 		largest = max(largest, size)
 	}
-	if largest != maxBatch {
-		t.Errorf("the largest batch had %d writers, want %d", largest, maxBatch)
+	if largest != maxGroup {
+		t.Errorf("the largest batch had %d writers, want %d", largest, maxGroup)
 	}
 }
