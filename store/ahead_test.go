@@ -42,21 +42,25 @@ func TestIndexesAhead(t *testing.T) {
 		}
 		ctx := t.Context()
 		whole := func(index string) int64 {
-			n, err := db.RowOf(ctx, s.db.Reads, db.ScanNumber, `SELECT COUNT(*) FROM pg_index WHERE indexrelid = to_regclass($1) AND indisvalid`, index)
+			n, err := db.RowOf(ctx, s.db.Reads, db.ScanNumber, `SELECT COUNT(*) FROM pg_index
+				WHERE indexrelid = to_regclass($1) AND indisvalid`, index)
 			if err != nil {
 				t.Error(err)
 			}
 			return n
 		}
-		err := errors.Join(s.InsertUser(ctx, calendar.User{ID: "u", Name: "u"}, ""), s.Update(ctx, func(tx calendar.Tx) error {
-			return tx.InsertCalendar(ctx, calendar.Calendar{ID: "c", Owner: "u", Segment: "c"})
-		}))
+		err := errors.Join(s.InsertUser(ctx, calendar.User{ID: "u", Name: "u"}, ""),
+			s.Update(ctx, func(tx calendar.Tx) error {
+				return tx.InsertCalendar(ctx, calendar.Calendar{ID: "c", Owner: "u", Segment: "c"})
+			}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, text := range []string{
 			`INSERT INTO journal (calendar_id, version, at, user_id, token_id, agent, change, object, uid, before)
-				SELECT 'c', n, 0, 'u', '', '', 'changed', n || '.ics', n || '', sha512((n || '')::bytea) || sha512((n || 'a')::bytea) || sha512((n || 'b')::bytea) FROM generate_series(1, 80000) n`,
+				SELECT 'c', n, 0, 'u', '', '', 'changed', n || '.ics', n || '',
+				sha512((n || '')::bytea) || sha512((n || 'a')::bytea) || sha512((n || 'b')::bytea)
+				FROM generate_series(1, 80000) n`,
 			`CREATE INDEX journal_copies ON journal (uid)`,
 			`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'journal_copies'::regclass`,
 		} {
@@ -74,7 +78,8 @@ func TestIndexesAhead(t *testing.T) {
 			}
 		}
 		migrate(t, s)
-		columns, err := db.RowOf(ctx, s.db.Reads, db.ScanNumber, `SELECT indnatts FROM pg_index WHERE indexrelid = 'journal_copies'::regclass AND indisvalid`)
+		columns, err := db.RowOf(ctx, s.db.Reads, db.ScanNumber, `SELECT indnatts FROM pg_index
+			WHERE indexrelid = 'journal_copies'::regclass AND indisvalid`)
 		if err != nil || columns != 3 || whole("objects_copies") != 1 || whole("objects_when") != 1 {
 			t.Errorf("the journal's index has %d columns, %v", columns, err)
 		}
@@ -99,13 +104,15 @@ func (n noticed) Handle(_ context.Context, r slog.Record) error {
 func TestIndexesAheadOfTwo(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, url string) {
-		twice := with(t, "9999_many.sql", "CREATE INDEX IF NOT EXISTS many_a ON many (a);\nCREATE INDEX IF NOT EXISTS many_b ON many (b);")
+		twice := with(t, "9999_many.sql",
+			"CREATE INDEX IF NOT EXISTS many_a ON many (a);\nCREATE INDEX IF NOT EXISTS many_b ON many (b);")
 		first, second := bare(t, url, until(t, "9999")), bare(t, url, twice)
 		migrate(t, first)
 		if first.db.Apart == nil {
 			t.Skip("SQLite has one writer, who waits")
 		}
-		if err := first.run(t.Context(), `CREATE TABLE many AS SELECT n AS a, n AS b, repeat('x', 200) AS c FROM generate_series(1, 80000) n`); err != nil {
+		if err := first.run(t.Context(), `CREATE TABLE many AS SELECT n AS a, n AS b, repeat('x', 200) AS c
+			FROM generate_series(1, 80000) n`); err != nil {
 			t.Fatal(err)
 		}
 		first.db.Files = twice
@@ -135,7 +142,8 @@ func TestIndexesAheadOfTwo(t *testing.T) {
 		}
 		migrate(t, first)
 		all.Wait()
-		whole, err := db.RowOf(t.Context(), first.db.Reads, db.ScanNumber, `SELECT COUNT(*) FROM pg_index WHERE indrelid = to_regclass('many') AND indisvalid`)
+		whole, err := db.RowOf(t.Context(), first.db.Reads, db.ScanNumber, `SELECT COUNT(*) FROM pg_index
+			WHERE indrelid = to_regclass('many') AND indisvalid`)
 		if err != nil || whole != 2 || made.Load() != 2 {
 			t.Errorf("%d indexes are there, %d were made: %v", whole, made.Load(), err)
 		}
@@ -151,13 +159,15 @@ func TestIndexNotMadeAhead(t *testing.T) {
 			t.Skip("SQLite has one writer, who waits")
 		}
 		ctx := context.WithoutCancel(t.Context())
-		if err := s.run(ctx, `CREATE TABLE many AS SELECT 1 AS a, repeat('x', 200) AS b FROM generate_series(1, 80000)`); err != nil {
+		if err := s.run(ctx, `CREATE TABLE many AS SELECT 1 AS a, repeat('x', 200) AS b
+			FROM generate_series(1, 80000)`); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Migrate(ctx); err == nil {
 			t.Fatal("an index of two equal rows is unique")
 		}
-		left, err := db.RowOf(ctx, s.db.Reads, db.ScanNumber, `SELECT COUNT(*) FROM pg_class WHERE relname = 'twice' AND relnamespace = current_schema()::regnamespace`)
+		left, err := db.RowOf(ctx, s.db.Reads, db.ScanNumber, `SELECT COUNT(*) FROM pg_class
+			WHERE relname = 'twice' AND relnamespace = current_schema()::regnamespace`)
 		if err != nil || left != 0 {
 			t.Errorf("%d indexes are left: %v", left, err)
 		}

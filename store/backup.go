@@ -14,7 +14,9 @@ import (
 )
 
 // Backup writes the whole store as of one moment while others keep writing. Program names the writer.
-func (s *Store) Backup(ctx context.Context, to io.Writer, program string, tell backup.Progress) (m backup.Manifest, err error) {
+func (s *Store) Backup(
+	ctx context.Context, to io.Writer, program string, tell backup.Progress,
+) (m backup.Manifest, err error) {
 	err = s.db.InSnapshot(ctx, func(at *db.Snapshot) error {
 		m = backup.Manifest{Program: program, Engine: s.db.Engine.Name, Made: s.db.Options.Now().UTC()}
 		m.Migrations, err = commonMigrations(ctx, at)
@@ -65,7 +67,8 @@ type writing struct {
 func (b *writing) count(ctx context.Context, all []table) (total int64, err error) {
 	for _, t := range all {
 		var n int64
-		if err := b.Tx.QueryRowContext(ctx, `SELECT count(*) FROM `+t.name).Scan(&n); err != nil { // a name of the schema
+		if err := b.Tx.QueryRowContext(ctx, `SELECT count(*)
+			FROM `+t.name).Scan(&n); err != nil { // a name of the schema
 			return 0, b.Engine.Translate(ctx, err)
 		}
 		total += n
@@ -78,7 +81,8 @@ func (b *writing) table(ctx context.Context, t table) (err error) {
 	if err := b.to.Table(t.name, t.columns); err != nil {
 		return err
 	}
-	found, err := b.Tx.QueryContext(ctx, `SELECT `+strings.Join(t.names(), ", ")+` FROM `+t.name+t.order()) //nolint:gosec // names of the schema
+	found, err := b.Tx.QueryContext(ctx, `SELECT `+strings.Join(t.names(), ", ")+`
+		FROM `+t.name+t.order()) //nolint:gosec // names of the schema
 	if err != nil {
 		return b.Engine.Translate(ctx, err)
 	}
@@ -155,7 +159,8 @@ func isLeftOut(name string) bool {
 
 // kinds maps the engines' names of column types.
 var kinds = map[string]backup.Kind{
-	"text": backup.Text, "bigint": backup.Integer, "int8": backup.Integer, "boolean": backup.Boolean, "bool": backup.Boolean, "bytea": backup.Bytes,
+	"text": backup.Text, "bigint": backup.Integer, "int8": backup.Integer, "boolean": backup.Boolean,
+	"bool": backup.Boolean, "bytea": backup.Bytes,
 }
 
 // tables returns the tables of a backup, ordered so that none refers to a later one.

@@ -62,7 +62,8 @@ func contents(t *testing.T, file []byte) map[string][]string {
 			var cells []string
 			for i, v := range values {
 				cell := fmt.Sprintf("%s=%T:%v", table.Columns[i].Name, v, v)
-				if anew := table.Name + "." + table.Columns[i].Name; anew != "meta.epoch" && anew != "users.credentials" {
+				if anew := table.Name + "." + table.Columns[i].Name; anew != "meta.epoch" &&
+					anew != "users.credentials" {
 					cells = append(cells, cell)
 				}
 			}
@@ -196,7 +197,9 @@ func TestBackupHasEveryTable(t *testing.T) {
 		migrate(t, s)
 		file := opened(t, backedUp(t, s))
 		for i := range file.Tables {
-			slices.SortFunc(file.Tables[i].Columns, func(a, b backup.Column) int { return strings.Compare(a.Name, b.Name) })
+			slices.SortFunc(file.Tables[i].Columns, func(a, b backup.Column) int {
+				return strings.Compare(a.Name, b.Name)
+			})
 			file.Tables[i].SHA256 = ""
 		}
 		slices.SortFunc(file.Tables, func(a, b backup.Table) int { return strings.Compare(a.Name, b.Name) })
@@ -213,7 +216,8 @@ func TestBackupHasEveryTable(t *testing.T) {
 			seen[name] = true
 			isIn := slices.ContainsFunc(file.Tables, func(t backup.Table) bool { return t.Name == name })
 			if isIn == isLeftOut(name) {
-				t.Errorf("%s: the table %s is in a backup: %v; left out on purpose: %v", engine, name, isIn, isLeftOut(name))
+				t.Errorf("%s: the table %s is in a backup: %v; left out on purpose: %v", engine, name,
+					isIn, isLeftOut(name))
 			}
 		}
 	}
@@ -296,7 +300,9 @@ func TestRestoreRefuses(t *testing.T) {
 			t.Errorf("into a store with users: %v", err)
 		}
 		for name, spoil := range map[string]func(*backup.Manifest){
-			"newer":   func(m *backup.Manifest) { m.Migrations = append(m.Migrations, backup.Migration{Name: "9999_more.sql"}) },
+			"newer": func(m *backup.Manifest) {
+				m.Migrations = append(m.Migrations, backup.Migration{Name: "9999_more.sql"})
+			},
 			"another": func(m *backup.Manifest) { m.Migrations[0].Checksum = "another" },
 		} {
 			f := opened(t, file)
@@ -329,12 +335,14 @@ func TestOlderBackupsAreBroughtUpToDate(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, url string) {
 		old := bare(t, testdb.SQLite(t), older(t, "0005"))
-		if err := old.db.Migrate(t.Context(), mustWant(t, old), func(context.Context, *db.Tx) error { return nil }); err != nil {
+		if err := old.db.Migrate(t.Context(), mustWant(t, old),
+			func(context.Context, *db.Tx) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 		for _, text := range []string{
 			`INSERT INTO meta (id, epoch, credentials, derivation) VALUES (1, 'old', 7, 0)`,
-			`INSERT INTO users (id, name, display_name, email, timezone, created) VALUES ('1', 'ann', 'Ann', '', 'UTC', 5)`,
+			`INSERT INTO users (id, name, display_name, email, timezone, created)
+				VALUES ('1', 'ann', 'Ann', '', 'UTC', 5)`,
 		} {
 			if _, err := old.write(t.Context(), text); err != nil {
 				t.Fatal(err)

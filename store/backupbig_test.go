@@ -45,7 +45,8 @@ func TestBackupOfManyObjects(t *testing.T) {
 			t.Error(err)
 		}
 		for _, name := range []string{"objects", "journal", "calendars"} {
-			if got, want := opened(t, f).Table(name), opened(t, a).Table(name); got.Rows != want.Rows || got.SHA256 != want.SHA256 {
+			if got, want := opened(t, f).Table(name), opened(t, a).Table(name); got.Rows != want.Rows ||
+				got.SHA256 != want.SHA256 {
 				t.Errorf("%s: %d rows, %s; want %d, %s", name, got.Rows, got.SHA256, want.Rows, want.SHA256)
 			}
 		}
@@ -69,7 +70,8 @@ func timedBackup(t *testing.T, engine string, s *Store) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("backup of %s: %.1f s, %.1f s of processor, %.1f MB", engine, took.Seconds(), used.Seconds(), float64(len(file))/1e6)
+	t.Logf("backup of %s: %.1f s, %.1f s of processor, %.1f MB", engine, took.Seconds(), used.Seconds(),
+		float64(len(file))/1e6)
 	return bytes.Clone(file)
 }
 
@@ -77,6 +79,7 @@ func timedRestore(t *testing.T, engine string, file []byte, url string) *Store {
 	t.Helper()
 	begun, used := time.Now(), processorTime(t)
 	s := restored(t, file, url)
-	t.Logf("restore on %s: %.1f s, %.1f s of processor", engine, time.Since(begun).Seconds(), (processorTime(t) - used).Seconds())
+	t.Logf("restore on %s: %.1f s, %.1f s of processor", engine,
+		time.Since(begun).Seconds(), (processorTime(t) - used).Seconds())
 	return s
 }

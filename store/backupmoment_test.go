@@ -56,7 +56,9 @@ func fillCalendars(t *testing.T, s *Store, calendars int) {
 			ID: calendarID(n), Owner: "ann", Segment: calendar.Segment(calendarID(n)),
 			Properties: calendar.Properties{Timezone: "UTC", Kinds: calendar.AllKinds()},
 		}
-		if err := s.Update(t.Context(), func(tx calendar.Tx) error { return tx.InsertCalendar(t.Context(), cal) }); err != nil {
+		if err := s.Update(t.Context(), func(tx calendar.Tx) error {
+			return tx.InsertCalendar(t.Context(), cal)
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -97,7 +99,10 @@ func makeObject(ctx context.Context, tx calendar.Tx, in calendar.CalendarID, n i
 	if err := tx.PutObject(ctx, o); err != nil {
 		return err
 	}
-	return tx.Log(ctx, calendar.Change{Calendar: in, Version: cal.Version, Object: o.Name, UID: o.UID, Did: calendar.Created})
+	return tx.Log(ctx, calendar.Change{
+		Calendar: in, Version: cal.Version, Object: o.Name, UID: o.UID,
+		Did: calendar.Created,
+	})
 }
 
 // checkMoment compares the calendars' versions with their objects.

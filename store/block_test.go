@@ -20,7 +20,10 @@ func TestMigrateKeepsAsking(t *testing.T) {
 		"new":                    {want: ""},
 		"with users":             {users: true, want: "true"},
 		"asking by its own will": {users: true, set: map[string]string{"SHARES_NEED_ACCEPTANCE": "true"}, want: "true"},
-		"not asking":             {users: true, set: map[string]string{"SHARES_NEED_ACCEPTANCE": "false"}, want: "false"},
+		"not asking": {
+			users: true, set: map[string]string{"SHARES_NEED_ACCEPTANCE": "false"},
+			want: "false",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -56,22 +56,30 @@ var (
 		{"(SELECT " + ownerText + " FROM users u WHERE u.id = owner_id)", ownerField.into},
 	}
 	accessFields = columns[calendarRow]{
-		{"CASE WHEN owner_id = $1 THEN 'owner' ELSE COALESCE(own_access, '') END", func(c *calendarRow) any { return (*word)(&c.access) }},
+		{
+			"CASE WHEN owner_id = $1 THEN 'owner' ELSE COALESCE(own_access, '') END",
+			func(c *calendarRow) any { return (*word)(&c.access) },
+		},
 		sharedField,
 	}
-	sharedField = column[calendarRow]{"EXISTS (SELECT 1 FROM invitations h WHERE h.calendar_id = calendars.id)", func(c *calendarRow) any { return &c.shared }}
-	ownerField  = column[calendarRow]{ownerText, func(c *calendarRow) any { return (*remainder)(&c.owner) }}
+	sharedField = column[calendarRow]{
+		"EXISTS (SELECT 1 FROM invitations h WHERE h.calendar_id = calendars.id)",
+		func(c *calendarRow) any { return &c.shared },
+	}
+	ownerField = column[calendarRow]{ownerText, func(c *calendarRow) any { return (*remainder)(&c.owner) }}
 
 	packedCalendar = calendarFields.packed()
 	packedSeen     = slices.Concat(accessFields, arrangementFields, calendarFields).packed()
 	// packedOwn is the owner's view, for a query that already has the owner as u.
-	packedOwn = slices.Concat(calendarFields[:len(calendarFields)-1], columns[calendarRow]{sharedField, ownerField}).packed()
+	packedOwn = slices.Concat(calendarFields[:len(calendarFields)-1],
+		columns[calendarRow]{sharedField, ownerField}).packed()
 )
 
 // selectCalendars returns calendars as user $1 sees them. The condition for the owner follows in a separate
 // SELECT, which an index answers; one OR over owner and share would read all calendars.
 var selectCalendars = `SELECT ` + packedSeen.selected + ` FROM calendars LEFT JOIN (
-		SELECT calendar_id, access AS own_access, own_name, own_description, own_color, own_position, own_opaque, own_hidden, own_version
+		SELECT calendar_id, access AS own_access, own_name, own_description, own_color, own_position, own_opaque,
+		own_hidden, own_version
 		FROM shares WHERE user_id = $1
 	) s ON s.calendar_id = calendars.id
 	WHERE trashed IS NULL AND `
@@ -105,7 +113,8 @@ func kindsOf(text string) calendar.Kinds {
 }
 
 // ownerText selects the owner's name, quotas and display name, one per line.
-const ownerText = "u.name || '\n' || u.quota_calendars || '\n' || u.quota_objects || '\n' || u.quota_bytes || '\n' || u.display_name"
+const ownerText = "u.name || '\n' || u.quota_calendars || '\n' || u.quota_objects || '\n' || u.quota_bytes || '\n' " +
+	"|| u.display_name"
 
 // unpackCalendar parses a packedCalendar.
 func unpackCalendar(row string) (calendar.Calendar, error) {
@@ -171,13 +180,17 @@ func sortHome(all []calendar.Calendar) {
 }
 
 // Calendar implements [calendar.Store].
-func (s calendarStore) Calendar(ctx context.Context, user calendar.UserID, id calendar.CalendarID) (calendar.Calendar, error) {
+func (s calendarStore) Calendar(
+	ctx context.Context, user calendar.UserID, id calendar.CalendarID,
+) (calendar.Calendar, error) {
 	return db.RowOf(ctx, s.db.Brief, scanCalendar, selectCalendarByID, string(user), string(id))
 }
 
 // CalendarAt implements [calendar.Store]. If a user named an own calendar after the id of a calendar shared
 // with them, their own wins.
-func (s calendarStore) CalendarAt(ctx context.Context, user calendar.UserID, address calendar.Segment) (calendar.Calendar, error) {
+func (s calendarStore) CalendarAt(
+	ctx context.Context, user calendar.UserID, address calendar.Segment,
+) (calendar.Calendar, error) {
 	if cal, just := auth.AlongOf(ctx).Take(user, address, s.db.Options.Now()); just {
 		return cal, nil
 	}
@@ -186,7 +199,8 @@ func (s calendarStore) CalendarAt(ctx context.Context, user calendar.UserID, add
 
 // AddressTaken implements [calendar.Tx].
 func (t calendarTx) AddressTaken(ctx context.Context, owner calendar.UserID, at calendar.Segment) (bool, error) {
-	n, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM calendars WHERE owner_id = $1 AND segment = $2 AND trashed IS NULL`, owner, at)
+	n, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM calendars
+		WHERE owner_id = $1 AND segment = $2 AND trashed IS NULL`, owner, at)
 	return n > 0, err
 }
 
@@ -203,14 +217,19 @@ func (t calendarTx) AdvanceTo(
 	ctx context.Context, id calendar.CalendarID, name calendar.ObjectName, uid calendar.UID,
 ) (cal calendar.Calendar, atName, withUID *calendar.Object, err error) {
 	var found []calendar.Object
-	cal, err = t.advance(ctx, id, db.Question{Take: db.TakeAll(&found, scanObject), Text: selectDuplicates, Args: []any{id, name, uid}})
+	cal, err = t.advance(ctx, id, db.Question{
+		Take: db.TakeAll(&found, scanObject), Text: selectDuplicates,
+		Args: []any{id, name, uid},
+	})
 	atName, withUID = duplicates(found, name, uid)
 	return cal, atName, withUID, err
 }
 
 // advance locks the calendar and asks further questions once the lock is held. The UPDATE takes the row lock
 // until the commit.
-func (t *transaction) advance(ctx context.Context, id calendar.CalendarID, then ...db.Question) (cal calendar.Calendar, err error) {
+func (t *transaction) advance(
+	ctx context.Context, id calendar.CalendarID, then ...db.Question,
+) (cal calendar.Calendar, err error) {
 	t.hint.Calendars = append(t.hint.Calendars, id)
 	if err := t.Approach(ctx, string(id)); err != nil {
 		return cal, err
@@ -242,12 +261,16 @@ func (t calendarTx) AdvanceAll(ctx context.Context, ids []calendar.CalendarID) (
 }
 
 // AdvanceFree implements [calendar.Tx].
-func (t calendarTx) AdvanceFree(ctx context.Context, ids []calendar.CalendarID, grown calendar.Usage) ([]calendar.Calendar, error) {
+func (t calendarTx) AdvanceFree(
+	ctx context.Context, ids []calendar.CalendarID, grown calendar.Usage,
+) ([]calendar.Calendar, error) {
 	t.hint.Calendars = append(t.hint.Calendars, ids...)
 	return t.advanceAll(ctx, ids, t.Of().LockFree, grown)
 }
 
-func (t *transaction) advanceAll(ctx context.Context, ids []calendar.CalendarID, lock string, grown calendar.Usage) ([]calendar.Calendar, error) {
+func (t *transaction) advanceAll(
+	ctx context.Context, ids []calendar.CalendarID, lock string, grown calendar.Usage,
+) ([]calendar.Calendar, error) {
 	all, err := rowsOfList(ctx, t, ids, scanAdvanced, withList(4, `UPDATE calendars
 		SET version = version + 1, modified = $1, objects = objects + $2, bytes = bytes + $3
 		WHERE id IN (SELECT id FROM calendars WHERE trashed IS NULL AND id§ORDER BY id`+lock+`)
@@ -281,9 +304,11 @@ func (t calendarTx) InsertCalendar(ctx context.Context, c calendar.Calendar) err
 // UpdateCalendar implements [calendar.Tx].
 func (t calendarTx) UpdateCalendar(ctx context.Context, id calendar.CalendarID, p calendar.Properties) error {
 	t.hint.Everything = true
-	return db.ExpectRow(t.Exec(ctx, `UPDATE calendars SET name = $2, color = $3, position = $4, kinds = $5, transparent = $6,
+	return db.ExpectRow(t.Exec(ctx, `UPDATE calendars
+			SET name = $2, color = $3, position = $4, kinds = $5, transparent = $6,
 			timezone = $7, description = $8, timezone_data = $9, hidden = $10 WHERE id = $1`,
-		id, p.Name, p.Color, p.Order, p.Kinds.String(), p.Transparent, p.Timezone, p.Description, p.TimezoneData, p.Hidden))
+		id, p.Name, p.Color, p.Order, p.Kinds.String(), p.Transparent, p.Timezone, p.Description,
+		p.TimezoneData, p.Hidden))
 }
 
 // MoveCalendar implements [calendar.Tx].
@@ -295,7 +320,8 @@ func (t calendarTx) MoveCalendar(ctx context.Context, id calendar.CalendarID, to
 // TrashCalendar implements [calendar.Tx].
 func (t calendarTx) TrashCalendar(ctx context.Context, id calendar.CalendarID) error {
 	t.hint.Everything = true
-	return db.ExpectRow(t.Exec(ctx, `UPDATE calendars SET trashed = $2 WHERE id = $1 AND trashed IS NULL`, id, t.store.now()))
+	return db.ExpectRow(t.Exec(ctx, `UPDATE calendars SET trashed = $2 WHERE id = $1 AND trashed IS NULL`,
+		id, t.store.now()))
 }
 
 // arrangementFields are the sharee's own columns of shares, all NULL if there is no share.

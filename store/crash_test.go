@@ -95,7 +95,8 @@ func survives(t *testing.T, s *store.Store, before calendar.Version, written map
 		t.Errorf("the version went from %d to %d with %d changes", before, after, len(now))
 	}
 	for name := range now {
-		if o, err := s.Object(t.Context(), theCalendar, calendar.ObjectName(name)); err != nil || string(o.Data) != name {
+		if o, err := s.Object(t.Context(), theCalendar, calendar.ObjectName(name)); err != nil ||
+			string(o.Data) != name {
 			t.Errorf("%s is torn: %q, %v", name, o.Data, err)
 		}
 	}

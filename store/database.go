@@ -99,7 +99,8 @@ const pruneRows = 500
 // eachCalendar calls do for one calendar after another, including the trash.
 func (s *database) eachCalendar(ctx context.Context, do func(calendar.CalendarID) error) error {
 	for last := calendar.CalendarID(""); ; {
-		ids, err := db.RowsOf(ctx, s.db.Reads, db.ScanOnly[calendar.CalendarID], `SELECT id FROM calendars WHERE id > $1 ORDER BY id LIMIT $2`, last, pageRows)
+		ids, err := db.RowsOf(ctx, s.db.Reads, db.ScanOnly[calendar.CalendarID], `SELECT id FROM calendars
+			WHERE id > $1 ORDER BY id LIMIT $2`, last, pageRows)
 		if err != nil || len(ids) == 0 {
 			return err
 		}
@@ -156,7 +157,8 @@ func (t *transaction) provenStill(ctx context.Context) ([]db.Question, func() er
 		return nil, func() error { return nil }
 	}
 	var now []int64
-	asked := db.Question{Take: db.TakeAll(&now, db.ScanNumber), Text: `SELECT credentials FROM users WHERE id = $1`, Args: []any{string(proof.User())}}
+	asked := db.Question{Take: db.TakeAll(&now, db.ScanNumber), Text: `SELECT credentials FROM users
+		WHERE id = $1`, Args: []any{string(proof.User())}}
 	return []db.Question{asked}, func() error {
 		if len(now) != 1 || now[0] != proof.Generation() {
 			return errProofStale

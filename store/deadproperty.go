@@ -42,7 +42,9 @@ func keptOf(h calendar.Holder) (table deadTable, owner, item string) {
 	return keptIn("calendar_kept"), string(h.Calendar.ID), string(h.Object)
 }
 
-var scanDeadProperty = db.ScanInto(func(k *calendar.DeadProperty) []any { return []any{&k.Name.Space, &k.Name.Local, &k.Value} })
+var scanDeadProperty = db.ScanInto(func(k *calendar.DeadProperty) []any {
+	return []any{&k.Name.Space, &k.Name.Local, &k.Value}
+})
 
 // DeadProperties implements [calendar.Store].
 func (s calendarStore) DeadProperties(ctx context.Context, h calendar.Holder) ([]calendar.DeadProperty, error) {
@@ -60,7 +62,9 @@ func (t objectTx) DeadProperties(ctx context.Context, h calendar.Holder) ([]cale
 }
 
 // DeadPropertiesInHome implements [calendar.Store].
-func (s calendarStore) DeadPropertiesInHome(ctx context.Context, user calendar.UserID) (map[calendar.CalendarID][]calendar.DeadProperty, error) {
+func (s calendarStore) DeadPropertiesInHome(
+	ctx context.Context, user calendar.UserID,
+) (map[calendar.CalendarID][]calendar.DeadProperty, error) {
 	if h := prefetchedHomeOf(ctx, user); h != nil {
 		return h.keptOfCalendars(), nil
 	}
@@ -97,13 +101,18 @@ const selectDeadInHome = `SELECT k.owner, k.space, k.name, k.value
 		WHERE k.item = $1 AND EXISTS (SELECT 1 FROM calendars c WHERE c.id = k.owner AND c.trashed IS NULL)`
 
 // DeadPropertyHolders implements [calendar.Store].
-func (s calendarStore) DeadPropertyHolders(ctx context.Context, cal calendar.CalendarID) ([]calendar.ObjectName, error) {
-	return db.RowsOf(ctx, s.db.Lists, db.ScanOnly[calendar.ObjectName], `SELECT DISTINCT item FROM calendar_kept WHERE owner = $1 AND item <> ''`, cal)
+func (s calendarStore) DeadPropertyHolders(
+	ctx context.Context, cal calendar.CalendarID,
+) ([]calendar.ObjectName, error) {
+	return db.RowsOf(ctx, s.db.Lists, db.ScanOnly[calendar.ObjectName], `SELECT DISTINCT item FROM calendar_kept
+		WHERE owner = $1 AND item <> ''`, cal)
 }
 
 // SetDeadProperties implements [calendar.Tx]. The caller holds the calendar's lock and makes sure that the
 // object exists.
-func (t objectTx) SetDeadProperties(ctx context.Context, h calendar.Holder, edits []calendar.DeadProperty) (all calendar.Usage, grown int64, err error) {
+func (t objectTx) SetDeadProperties(
+	ctx context.Context, h calendar.Holder, edits []calendar.DeadProperty,
+) (all calendar.Usage, grown int64, err error) {
 	table, owner, item := keptOf(h)
 	before, err := db.RowOf(ctx, t, scanKept, table.size, owner, item)
 	if err != nil {
@@ -137,7 +146,9 @@ const (
 )
 
 // forgetDeadProperties runs when an object is deleted or replaced by another one.
-func (t *transaction) forgetDeadProperties(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName) error {
+func (t *transaction) forgetDeadProperties(
+	ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName,
+) error {
 	if err := t.Later(ctx, db.Ignore, uncountKept, cal, name); err != nil {
 		return err
 	}

@@ -16,7 +16,9 @@ func SharingAtRandom(o db.Options) db.Options {
 
 // ChangeWhileLocked locks a calendar, runs a function meanwhile, and then makes a change that depends on its
 // user's rights.
-func ChangeWhileLocked(ctx context.Context, s *Store, id calendar.CalendarID, of calendar.UserID, meanwhile func(), change string) error {
+func ChangeWhileLocked(
+	ctx context.Context, s *Store, id calendar.CalendarID, of calendar.UserID, meanwhile func(), change string,
+) error {
 	return s.update(ctx, func(tx *Tx) error {
 		if _, err := tx.Advance(ctx, id); err != nil {
 			return err

@@ -30,7 +30,8 @@ func overlap(t *testing.T, s *Store, work func(*Tx) error, other func(context.Co
 		pid, err := db.RowOf(ctx, tx, db.ScanNumber, `SELECT pg_backend_pid()`)
 		once.Do(func() { go func() { result <- other(ctx) }() })
 		for waits := int64(0); err == nil && waits == 0; {
-			waits, err = db.RowOf(ctx, s.db.Reads, db.ScanNumber, `SELECT COUNT(*) FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid))`, pid)
+			waits, err = db.RowOf(ctx, s.db.Reads, db.ScanNumber, `SELECT COUNT(*) FROM pg_stat_activity
+				WHERE $1 = ANY(pg_blocking_pids(pid))`, pid)
 		}
 		return err
 	})
@@ -120,7 +121,8 @@ func TestRemovedWhileItComesBack(t *testing.T) {
 		if err := s.update(t.Context(), trash); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.run(t.Context(), `UPDATE calendars SET trashed = `+leaving); err != nil { // the server died in the middle of it
+		if err := s.run(t.Context(), `UPDATE calendars
+			SET trashed = `+leaving); err != nil { // the server died in the middle of it
 			t.Fatal(err)
 		}
 		if err := s.update(t.Context(), back); calendar.ReasonOf(err) != calendar.NotFound {
@@ -130,12 +132,14 @@ func TestRemovedWhileItComesBack(t *testing.T) {
 			t.Errorf("a calendar that is being removed is offered: %v, %v", all, err)
 		}
 		used, err := s.Usage(t.Context(), "alice")
-		if all, failed := s.Usages(t.Context()); err != nil || failed != nil || used.Calendars+used.Objects+all["alice"].Calendars > 0 {
+		if all, failed := s.Usages(t.Context()); err != nil || failed != nil ||
+			used.Calendars+used.Objects+all["alice"].Calendars > 0 {
 			t.Errorf("a calendar that is being removed counts: %v, %v: %v, %v", used, all, err, failed)
 		}
 		left, err := int64(-1), s.Prune(t.Context(), time.Unix(1, 0))
 		if err == nil {
-			left, err = db.RowOf(t.Context(), s.db.Reads, db.ScanNumber, `SELECT (SELECT COUNT(*) FROM calendars) + (SELECT COUNT(*) FROM objects)`)
+			left, err = db.RowOf(t.Context(), s.db.Reads, db.ScanNumber, `SELECT (SELECT COUNT(*)
+				FROM calendars) + (SELECT COUNT(*) FROM objects)`)
 		}
 		if err != nil || left != 0 {
 			t.Errorf("%d rows are left: a removal that was interrupted is not taken up again: %v", left, err)

@@ -11,9 +11,11 @@ import (
 var (
 	selectGroups = selectUsers + `WHERE u.is_group`
 
-	selectGroupsOf = selectGroups + ` AND u.id IN (SELECT group_id FROM group_members WHERE user_id = $1) ORDER BY u.name`
+	selectGroupsOf = selectGroups + ` AND u.id IN (SELECT group_id FROM group_members WHERE user_id = $1)
+		ORDER BY u.name`
 
-	selectMembers = selectUsers + `WHERE u.id IN (SELECT user_id FROM group_members WHERE group_id = $1) ORDER BY u.name`
+	selectMembers = selectUsers + `WHERE u.id IN (SELECT user_id FROM group_members WHERE group_id = $1)
+		ORDER BY u.name`
 )
 
 // Groups implements [auth.GroupStore].
@@ -38,7 +40,8 @@ func (s userStore) Members(ctx context.Context, group calendar.UserID) ([]calend
 
 // InGroup implements [calendar.Tx].
 func (t userTx) InGroup(ctx context.Context, group, user calendar.UserID) (bool, error) {
-	n, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM group_members WHERE group_id = $1 AND user_id = $2`, group, user)
+	n, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM group_members
+		WHERE group_id = $1 AND user_id = $2`, group, user)
 	return n > 0, err
 }
 
@@ -48,12 +51,14 @@ func (s userStore) PutMember(ctx context.Context, group, user calendar.UserID, a
 		if err := t.lockGroup(ctx, group); err != nil {
 			return err
 		}
-		n, err := t.Exec(ctx, `INSERT INTO group_members (group_id, user_id, created) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, group, user, at.Unix())
+		n, err := t.Exec(ctx, `INSERT INTO group_members (group_id, user_id, created) VALUES ($1, $2, $3)
+			ON CONFLICT DO NOTHING`, group, user, at.Unix())
 		if added = n > 0; err != nil || !added {
 			return err
 		}
 		// A member who rejoins gets back the calendars that they had left.
-		if err := t.Run(ctx, `DELETE FROM group_leavers WHERE user_id = $2 AND calendar_id IN (SELECT calendar_id FROM invitations WHERE user_id = $1)`, group, user); err != nil {
+		if err := t.Run(ctx, `DELETE FROM group_leavers WHERE user_id = $2
+			AND calendar_id IN (SELECT calendar_id FROM invitations WHERE user_id = $1)`, group, user); err != nil {
 			return err
 		}
 		return t.recomputeShares(ctx, sharesOfUser(user))
@@ -67,7 +72,8 @@ func (s userStore) DropMember(ctx context.Context, group, user calendar.UserID) 
 		if err := t.lockGroup(ctx, group); err != nil {
 			return err
 		}
-		if err := db.ExpectRow(t.Exec(ctx, `DELETE FROM group_members WHERE group_id = $1 AND user_id = $2`, group, user)); err != nil {
+		if err := db.ExpectRow(t.Exec(ctx, `DELETE FROM group_members WHERE group_id = $1 AND user_id = $2`, group,
+			user)); err != nil {
 			return err
 		}
 		return t.recomputeShares(ctx, sharesOfUser(user))

@@ -9,8 +9,10 @@ import (
 )
 
 // selectHome returns a row per member, and at least one.
-const selectHome = `SELECT life.epoch, COALESCE(h.version, 0), COALESCE(h.pruned, 0), COALESCE(h.replaced, 0), COALESCE(m.address, ''),
-		COALESCE(m.calendar_id, ''), COALESCE(m.seen, 0), COALESCE(m.access, 0), COALESCE(m.version, 0), m.gone IS NOT NULL
+const selectHome = `SELECT life.epoch, COALESCE(h.version, 0), COALESCE(h.pruned, 0), COALESCE(h.replaced, 0),
+		COALESCE(m.address, ''),
+		COALESCE(m.calendar_id, ''), COALESCE(m.seen, 0), COALESCE(m.access, 0), COALESCE(m.version, 0),
+		m.gone IS NOT NULL
 	FROM life LEFT JOIN homes h ON h.user_id = $1 LEFT JOIN home_members m ON m.user_id = h.user_id
 	ORDER BY m.version`
 
@@ -57,7 +59,9 @@ func (t calendarTx) LockHome(ctx context.Context, user calendar.UserID) (calenda
 }
 
 // PutMembers implements [calendar.Tx].
-func (t calendarTx) PutMembers(ctx context.Context, user calendar.UserID, home calendar.Home, changed []calendar.Member, now time.Time) error {
+func (t calendarTx) PutMembers(
+	ctx context.Context, user calendar.UserID, home calendar.Home, changed []calendar.Member, now time.Time,
+) error {
 	for _, m := range changed {
 		var gone *int64
 		if m.Gone {
@@ -73,7 +77,8 @@ func (t calendarTx) PutMembers(ctx context.Context, user calendar.UserID, home c
 			return err
 		}
 	}
-	return t.Run(ctx, `UPDATE homes SET version = $2, replaced = $3 WHERE user_id = $1`, user, home.Version, home.Replaced)
+	return t.Run(ctx, `UPDATE homes SET version = $2, replaced = $3
+		WHERE user_id = $1`, user, home.Version, home.Replaced)
 }
 
 // pruneHomes deletes the records of calendars that left a home before a time. Sync tokens from before such a
@@ -110,12 +115,15 @@ func (s calendarStore) ReadHome(ctx context.Context, user calendar.UserID) (cont
 }
 
 // selectRestOfHome is one statement: several would take longer to start than to run.
-const selectRestOfHome = `SELECT u.calendars, u.objects, u.bytes, COALESCE(s.calendar_id, ''), s.availability, COALESCE(i.version, 0), COALESCE(i.pruned, 0)
+const selectRestOfHome = `SELECT u.calendars, u.objects, u.bytes, COALESCE(s.calendar_id, ''), s.availability,
+		COALESCE(i.version, 0), COALESCE(i.pruned, 0)
 		FROM (` + selectUsage + `) AS u LEFT JOIN scheduling s ON s.user_id = $1 LEFT JOIN inboxes i ON i.user_id = $1`
 
 // selectKept returns the dead properties of the calendars, followed by the home's.
-const selectKept = selectDeadInHome + ` UNION ALL SELECT '', k.space, k.name, k.value FROM user_kept k WHERE k.owner = $1 AND k.item = 'home'`
+const selectKept = selectDeadInHome + ` UNION ALL SELECT '', k.space, k.name, k.value FROM user_kept k
+	WHERE k.owner = $1 AND k.item = 'home'`
 
 func (h *prefetchedHome) takeRest(row db.Scanner) (more bool, err error) {
-	return false, row.Scan(append(usageFields(&h.usage), &h.scheduling.Default, &h.scheduling.Availability, &h.inbox.Version, &h.inbox.Pruned)...)
+	return false, row.Scan(append(usageFields(&h.usage), &h.scheduling.Default, &h.scheduling.Availability,
+		&h.inbox.Version, &h.inbox.Pruned)...)
 }

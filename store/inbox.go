@@ -39,7 +39,9 @@ func (s schedulingStore) Inbox(ctx context.Context, user calendar.UserID) (calen
 }
 
 // InboxState implements [calendar.Store].
-func (s schedulingStore) InboxState(ctx context.Context, user calendar.UserID) (calendar.Box[calendar.InboxItem], error) {
+func (s schedulingStore) InboxState(
+	ctx context.Context, user calendar.UserID,
+) (calendar.Box[calendar.InboxItem], error) {
 	if h := prefetchedHomeOf(ctx, user); h != nil {
 		return h.inbox, nil
 	}
@@ -57,8 +59,11 @@ const selectInbox = `SELECT version, pruned FROM inboxes WHERE user_id = $1`
 const selectInboxItems = `SELECT name, version, created, method, gone IS NOT NULL, data FROM inbox_items `
 
 // InboxItem implements [calendar.Store].
-func (s schedulingStore) InboxItem(ctx context.Context, user calendar.UserID, name calendar.ObjectName) (calendar.InboxItem, error) {
-	i, err := db.RowOf(ctx, s.db.Reads, scanInboxItem, selectInboxItems+`WHERE user_id = $1 AND name = $2 AND gone IS NULL`, user, name)
+func (s schedulingStore) InboxItem(
+	ctx context.Context, user calendar.UserID, name calendar.ObjectName,
+) (calendar.InboxItem, error) {
+	i, err := db.RowOf(ctx, s.db.Reads, scanInboxItem, selectInboxItems+`WHERE user_id = $1 AND name = $2
+		AND gone IS NULL`, user, name)
 	return i, cmp.Or(err, i.CheckText())
 }
 
@@ -72,12 +77,16 @@ func (s schedulingStore) Proposals(ctx context.Context, user calendar.UserID, mo
 }
 
 // selectProposals sorts by creation, because removing a message from the inbox gives it a later version.
-const selectProposals = `SELECT name, octet_length(data), gone IS NOT NULL FROM inbox_items WHERE user_id = $1 AND method = 'COUNTER'
+const selectProposals = `SELECT name, octet_length(data), gone IS NOT NULL FROM inbox_items
+	WHERE user_id = $1 AND method = 'COUNTER'
 	ORDER BY created DESC, version DESC LIMIT $2`
 
 // Proposal implements [calendar.Store].
-func (s schedulingStore) Proposal(ctx context.Context, user calendar.UserID, name calendar.ObjectName) (calendar.InboxItem, error) {
-	i, err := db.RowOf(ctx, s.db.Reads, scanInboxItem, `SELECT name, version, created, method, FALSE, data FROM inbox_items
+func (s schedulingStore) Proposal(
+	ctx context.Context, user calendar.UserID, name calendar.ObjectName,
+) (calendar.InboxItem, error) {
+	i, err := db.RowOf(ctx, s.db.Reads, scanInboxItem, `SELECT name, version, created, method, FALSE, data
+		FROM inbox_items
 		WHERE user_id = $1 AND name = $2 AND method = 'COUNTER'`, user, name)
 	return i, cmp.Or(err, i.CheckText())
 }
@@ -129,7 +138,8 @@ func (t *transaction) fillInboxes(ctx context.Context, items map[calendar.UserID
 			data, _ = pack(&t.store.packers, data)
 		}
 		for users := range inLists(t.Of(), to) {
-			err := t.Later(ctx, db.Ignore, insertInboxItem.of(t.Of()), append([]any{i.Name, i.Created.Unix(), data, i.Method}, users...)...)
+			err := t.Later(ctx, db.Ignore, insertInboxItem.of(t.Of()),
+				append([]any{i.Name, i.Created.Unix(), data, i.Method}, users...)...)
 			if err != nil {
 				return err
 			}
@@ -137,7 +147,8 @@ func (t *transaction) fillInboxes(ctx context.Context, items map[calendar.UserID
 			if i.Method == calendar.MethodCounter {
 				room = makeRoomForProposal
 			}
-			if err := t.Later(ctx, db.Ignore, room.of(t.Of()), append([]any{t.store.now(), inboxMost, []byte{}}, users...)...); err != nil {
+			if err := t.Later(ctx, db.Ignore, room.of(t.Of()),
+				append([]any{t.store.now(), inboxMost, []byte{}}, users...)...); err != nil {
 				return err
 			}
 		}
@@ -146,50 +157,64 @@ func (t *transaction) fillInboxes(ctx context.Context, items map[calendar.UserID
 }
 
 var (
-	advanceInboxes = withList(1, `INSERT INTO inboxes (user_id, version, pruned) SELECT id, 1, 0 FROM users WHERE id§ORDER BY id
+	advanceInboxes = withList(1, `INSERT INTO inboxes (user_id, version, pruned) SELECT id, 1, 0 FROM users
+		WHERE id§ORDER BY id
 		ON CONFLICT (user_id) DO UPDATE SET version = inboxes.version + 1`)
 	insertInboxItem = withList(5, `INSERT INTO inbox_items (user_id, name, version, created, gone, data, method)
 		SELECT user_id, $1, version, $2, NULL, $3, $4 FROM inboxes WHERE user_id§
-		ON CONFLICT (user_id, name) DO UPDATE SET version = excluded.version, created = excluded.created, gone = NULL, data = excluded.data,
+		ON CONFLICT (user_id, name) DO UPDATE
+		SET version = excluded.version, created = excluded.created, gone = NULL, data = excluded.data,
 			method = excluded.method`)
 	// makeRoom removes the oldest message of each inbox that is over the limit. A subquery per inbox uses the
 	// index, so the cost does not depend on the number of messages; with a join, Postgres read all messages of
 	// all users. It uses the index for sorting only if ORDER BY names all of its columns. Inboxes that never
 	// had so many messages are skipped.
 	makeRoom = withList(4, `UPDATE inbox_items SET gone = $1, data = $3, version = f.version FROM (
-			SELECT i.user_id, i.version, (SELECT o.name FROM inbox_items o WHERE o.user_id = i.user_id AND o.gone IS NULL
+			SELECT i.user_id, i.version, (SELECT o.name FROM inbox_items o
+				WHERE o.user_id = i.user_id AND o.gone IS NULL
 				AND o.version <= i.version - $2 AND o.method <> 'COUNTER' ORDER BY o.gone, o.version LIMIT 1) AS oldest
 			FROM inboxes i WHERE i.version > $2 AND i.user_id§) f
 		WHERE f.oldest IS NOT NULL AND inbox_items.user_id = f.user_id AND inbox_items.name = f.oldest`)
 	// makeRoomForProposal does the same for proposals. A row without a method is no longer a proposal.
-	makeRoomForProposal = withList(4, `UPDATE inbox_items SET gone = COALESCE(gone, $1), data = $3, method = '', version = f.version FROM (
-			SELECT i.user_id, i.version, (SELECT o.name FROM inbox_items o WHERE o.user_id = i.user_id AND o.method = 'COUNTER'
+	makeRoomForProposal = withList(4, `UPDATE inbox_items
+			SET gone = COALESCE(gone, $1), data = $3, method = '', version = f.version FROM (
+			SELECT i.user_id, i.version, (SELECT o.name FROM inbox_items o
+				WHERE o.user_id = i.user_id AND o.method = 'COUNTER'
 				ORDER BY o.created DESC, o.version DESC LIMIT 1 OFFSET $2) AS oldest
 			FROM inboxes i WHERE i.version > $2 AND i.user_id§) f
 		WHERE f.oldest IS NOT NULL AND inbox_items.user_id = f.user_id AND inbox_items.name = f.oldest`)
 )
 
 // DropInboxItem implements [calendar.Tx].
-func (t schedulingTx) DropInboxItem(ctx context.Context, user calendar.UserID, name calendar.ObjectName, seen calendar.Version) error {
+func (t schedulingTx) DropInboxItem(
+	ctx context.Context, user calendar.UserID, name calendar.ObjectName, seen calendar.Version,
+) error {
 	return t.takeOut(ctx, `(gone IS NULL OR method = 'COUNTER')`, `data = $4, method = ''`, user, name, seen)
 }
 
 // HideInboxItem implements [calendar.Tx].
-func (t schedulingTx) HideInboxItem(ctx context.Context, user calendar.UserID, name calendar.ObjectName, seen calendar.Version) error {
+func (t schedulingTx) HideInboxItem(
+	ctx context.Context, user calendar.UserID, name calendar.ObjectName, seen calendar.Version,
+) error {
 	return t.takeOut(ctx, `gone IS NULL`, `data = CASE WHEN method = 'COUNTER' THEN data ELSE $4 END`, user, name, seen)
 }
 
 // takeOut turns a message into a tombstone, so that clients learn of its removal.
-func (t *transaction) takeOut(ctx context.Context, there, set string, user calendar.UserID, name calendar.ObjectName, seen calendar.Version) error {
-	count, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM inbox_items WHERE user_id = $1 AND name = $2 AND `+there, user, name)
+func (t *transaction) takeOut(
+	ctx context.Context, there, set string, user calendar.UserID, name calendar.ObjectName, seen calendar.Version,
+) error {
+	count, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM inbox_items
+		WHERE user_id = $1 AND name = $2 AND `+there, user, name)
 	if err != nil || count == 0 && seen == 0 {
 		return err
 	}
 	if err := t.advanceInbox(ctx, user); err != nil {
 		return err
 	}
-	err = db.ExpectRow(t.Exec(ctx, `UPDATE inbox_items SET gone = COALESCE(gone, $3), `+set+`, version = (SELECT version FROM inboxes WHERE user_id = $1)
-		WHERE user_id = $1 AND name = $2 AND `+there+` AND ($5 = 0 OR version = $5)`, user, name, t.store.now(), []byte{}, seen))
+	err = db.ExpectRow(t.Exec(ctx, `UPDATE inbox_items
+		SET gone = COALESCE(gone, $3), `+set+`, version = (SELECT version FROM inboxes WHERE user_id = $1)
+		WHERE user_id = $1 AND name = $2 AND `+there+` AND ($5 = 0 OR version = $5)`, user, name,
+		t.store.now(), []byte{}, seen))
 	switch {
 	case err == nil || calendar.ReasonOf(err) != calendar.NotFound:
 		return err
@@ -243,27 +268,32 @@ var unverifiedColumns = columns[calendar.Unverified]{
 // Unverified implements [calendar.Store].
 func (s schedulingStore) Unverified(ctx context.Context, user calendar.UserID) ([]calendar.Unverified, error) {
 	return db.RowsOf(ctx, s.db.Reads, unverifiedColumns.scan, `SELECT `+unverifiedColumns.list()+` FROM unverified
-		WHERE user_id = $1 AND created > $2 ORDER BY created DESC, name LIMIT $3`, user, s.unverifiedSince(), calendar.UnverifiedMost)
+		WHERE user_id = $1 AND created > $2 ORDER BY created DESC, name LIMIT $3`, user, s.unverifiedSince(),
+		calendar.UnverifiedMost)
 }
 
 func (s schedulingStore) unverifiedSince() int64 {
 	return s.now() - int64(calendar.UnverifiedFor/time.Second)
 }
 
-// PutUnverified implements [calendar.Tx]. Two processes that write at once may exceed the daily bound, but not the bound on rows.
+// PutUnverified implements [calendar.Tx]. Two processes that write at once may exceed the daily bound, but not the
+// bound on rows.
 func (t schedulingTx) PutUnverified(ctx context.Context, user calendar.UserID, u calendar.Unverified) error {
 	start := ""
 	if !u.Start.IsZero() {
 		start = u.Start.String()
 	}
-	today, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM unverified WHERE user_id = $1 AND name <> $2 AND created > $3`,
+	today, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM unverified
+		WHERE user_id = $1 AND name <> $2 AND created > $3`,
 		user, u.Name, u.Created.Add(-24*time.Hour).Unix())
 	if err != nil || today >= calendar.UnverifiedMost {
 		return err
 	}
-	err = t.Run(ctx, `INSERT INTO unverified (user_id, name, created, method, sender, proven, organizer, title, start, why, known)
+	err = t.Run(ctx,
+		`INSERT INTO unverified (user_id, name, created, method, sender, proven, organizer, title, start, why, known)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-		ON CONFLICT (user_id, name) DO UPDATE SET created = excluded.created, method = excluded.method, sender = excluded.sender,
+		ON CONFLICT (user_id, name) DO UPDATE
+		SET created = excluded.created, method = excluded.method, sender = excluded.sender,
 			proven = excluded.proven, organizer = excluded.organizer, title = excluded.title, start = excluded.start,
 			why = excluded.why, known = excluded.known`,
 		user, u.Name, u.Created.Unix(), u.Method, u.From, u.Proven, u.Organizer, u.Title, start, u.Why, u.Known)
@@ -271,7 +301,8 @@ func (t schedulingTx) PutUnverified(ctx context.Context, user calendar.UserID, u
 		return err
 	}
 	return t.Run(ctx, `DELETE FROM unverified WHERE user_id = $1 AND name IN (
-		SELECT name FROM unverified WHERE user_id = $1 ORDER BY created DESC, name LIMIT 1000 OFFSET $2)`, user, calendar.UnverifiedMost)
+		SELECT name FROM unverified WHERE user_id = $1 ORDER BY created DESC, name LIMIT 1000 OFFSET $2)`, user,
+		calendar.UnverifiedMost)
 }
 
 // DropUnverified implements [calendar.Tx].

@@ -35,8 +35,12 @@ func TestProposalsOfBefore(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := s.update(t.Context(), func(tx *Tx) error {
-			for name, text := range map[string]string{"one": "BEGIN:VCALENDAR\r\nMETHOD:COUNTER\r\n", "two": "BEGIN:VCALENDAR\r\nMETHOD:REPLY\r\nCOMMENT:METHOD:COUNTER\r\n"} {
-				if _, err := tx.Exec(t.Context(), `INSERT INTO inbox_items (user_id, name, version, created, data) VALUES ($1, $2, 1, 1, $3)`, user.ID, name, []byte(text)); err != nil {
+			for name, text := range map[string]string{
+				"one": "BEGIN:VCALENDAR\r\nMETHOD:COUNTER\r\n",
+				"two": "BEGIN:VCALENDAR\r\nMETHOD:REPLY\r\nCOMMENT:METHOD:COUNTER\r\n",
+			} {
+				if _, err := tx.Exec(t.Context(), `INSERT INTO inbox_items (user_id, name, version, created, data)
+					VALUES ($1, $2, 1, 1, $3)`, user.ID, name, []byte(text)); err != nil {
 					return err
 				}
 			}

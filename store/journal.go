@@ -30,7 +30,8 @@ var insertLine = db.InsertInto("journal", 0, 3, db.Ignore, "", []db.Field{
 }...).Unlisted()
 
 const (
-	insertUnit   = `INSERT INTO journal_units (calendar_id, version, head_calendar, head_version) VALUES ($1, $2, $3, $4)`
+	insertUnit = `INSERT INTO journal_units (calendar_id, version, head_calendar, head_version)
+		VALUES ($1, $2, $3, $4)`
 	insertUndone = `INSERT INTO journal_undone (calendar_id, version, undone_by) VALUES ($1, $2, $3)`
 )
 
@@ -87,7 +88,9 @@ var logged = columns[calendar.Change]{
 // A change is read either with its former text or with the columns of lists.
 var (
 	withBefore = append(slices.Clip(logged),
-		column[calendar.Change]{"j.before", func(c *calendar.Change) any { return packedText{&c.Before, &c.Unreadable} }})
+		column[calendar.Change]{"j.before", func(c *calendar.Change) any {
+			return packedText{&c.Before, &c.Unreadable}
+		}})
 
 	asListed = append(slices.Clip(logged), columns[calendar.Change]{
 		{"COALESCE(u.name, '')", func(c *calendar.Change) any { return &c.UserName }},
@@ -97,11 +100,15 @@ var (
 		{"COALESCE(g.head_calendar, j.calendar_id)", func(c *calendar.Change) any { return &c.Unit.Calendar }},
 		{"COALESCE(g.head_version, j.version)", func(c *calendar.Change) any { return &c.Unit.Version }},
 		{
-			`COALESCE((SELECT MAX(+x.undone_by) FROM journal_undone x WHERE x.calendar_id = j.calendar_id AND x.version = j.version), 0)`,
+			`COALESCE((SELECT MAX(+x.undone_by) FROM journal_undone x
+				WHERE x.calendar_id = j.calendar_id AND x.version = j.version), 0)`,
 			func(c *calendar.Change) any { return &c.UndoneBy },
 		},
-		{`COALESCE((SELECT string_agg(CAST(x.version AS TEXT), ' ') FROM journal_undone x
-			WHERE x.calendar_id = j.calendar_id AND x.undone_by = j.version), '')`, func(c *calendar.Change) any { return versions{&c.Undoes} }},
+		{
+			`COALESCE((SELECT string_agg(CAST(x.version AS TEXT), ' ') FROM journal_undone x
+			WHERE x.calendar_id = j.calendar_id AND x.undone_by = j.version), '')`,
+			func(c *calendar.Change) any { return versions{&c.Undoes} },
+		},
 	}...)
 )
 
@@ -116,14 +123,16 @@ var (
 )
 
 const (
-	journaled = `WHERE j.calendar_id = $1 AND j.version <= $2 AND j.version >= $3 AND j.at <= $4 AND ($5 = '' OR j.user_id = $5) `
+	journaled = `WHERE j.calendar_id = $1 AND j.version <= $2 AND j.version >= $3 AND j.at <= $4
+		AND ($5 = '' OR j.user_id = $5) `
 
 	byVersion = `ORDER BY j.version DESC LIMIT $6`
 )
 
 // ofUID is journaled for SQLite's planner, which takes the bounds on the version to be narrower than a UID. The
 // plus signs keep them out of the index search, so they are checked on the rows that journal_copies finds.
-const ofUID = `WHERE j.calendar_id = $1 AND +j.version <= $2 AND +j.version >= $3 AND j.at <= $4 AND ($5 = '' OR j.user_id = $5) `
+const ofUID = `WHERE j.calendar_id = $1 AND +j.version <= $2 AND +j.version >= $3 AND j.at <= $4
+	AND ($5 = '' OR j.user_id = $5) `
 
 // Each narrower query has its own index. The conditions `<> ”` are needed because planners cannot know that a
 // token is not empty.
@@ -136,11 +145,14 @@ const (
 	// would walk the whole journal, although the few UIDs have only some lines each.
 	journaledAmong = ofUID + `AND j.whom = '' AND j.uid IN (
 		$7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-		$23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38) ORDER BY +j.version DESC LIMIT $6`
+		$23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38)
+		ORDER BY +j.version DESC LIMIT $6`
 )
 
 // journalWhere returns the condition of a query and its arguments.
-func journalWhere(cal calendar.CalendarID, q calendar.JournalQuery, until calendar.Version, limit int) (text string, args []any) {
+func journalWhere(
+	cal calendar.CalendarID, q calendar.JournalQuery, until calendar.Version, limit int,
+) (text string, args []any) {
 	at := int64(math.MaxInt64)
 	if !q.NotAfter.IsZero() {
 		at = q.NotAfter.Unix()
@@ -165,16 +177,22 @@ func journalWhere(cal calendar.CalendarID, q calendar.JournalQuery, until calend
 }
 
 // Journal implements [calendar.Store].
-func (s objectStore) Journal(ctx context.Context, cal calendar.CalendarID, q calendar.JournalQuery) iter.Seq2[calendar.Change, error] {
+func (s objectStore) Journal(
+	ctx context.Context, cal calendar.CalendarID, q calendar.JournalQuery,
+) iter.Seq2[calendar.Change, error] {
 	return journal(ctx, s.db.Reads, cal, q)
 }
 
 // Journal implements [calendar.Tx].
-func (t objectTx) Journal(ctx context.Context, cal calendar.CalendarID, q calendar.JournalQuery) iter.Seq2[calendar.Change, error] {
+func (t objectTx) Journal(
+	ctx context.Context, cal calendar.CalendarID, q calendar.JournalQuery,
+) iter.Seq2[calendar.Change, error] {
 	return journal(ctx, t, cal, q)
 }
 
-func journal(ctx context.Context, from db.Querier, cal calendar.CalendarID, q calendar.JournalQuery) iter.Seq2[calendar.Change, error] {
+func journal(
+	ctx context.Context, from db.Querier, cal calendar.CalendarID, q calendar.JournalQuery,
+) iter.Seq2[calendar.Change, error] {
 	first := firstJournalRows
 	if len(q.Among) > 0 {
 		first = firstDataRows
@@ -195,7 +213,10 @@ const firstJournalRows = 16
 
 // latestFirst yields changes page by page, the latest first; first is the size of the first page. Read gets the
 // latest version to return and the number of rows.
-func latestFirst(until calendar.Version, first int, read func(until calendar.Version, most int) (page []calendar.Change, more bool, err error)) iter.Seq2[calendar.Change, error] {
+func latestFirst(
+	until calendar.Version, first int, read func(until calendar.Version, most int) (page []calendar.Change,
+		more bool, err error),
+) iter.Seq2[calendar.Change, error] {
 	return func(yield func(calendar.Change, error) bool) {
 		until, most := cmp.Or(until, math.MaxInt64), first
 		drain(func() ([]calendar.Change, bool, error) {
@@ -209,7 +230,9 @@ func latestFirst(until calendar.Version, first int, read func(until calendar.Ver
 }
 
 // journalPage reads changes with their text until no rows are left or the page exceeds pageBytes.
-func journalPage(ctx context.Context, from db.Querier, most int, text string, args ...any) (page []calendar.Change, more bool, err error) {
+func journalPage(
+	ctx context.Context, from db.Querier, most int, text string, args ...any,
+) (page []calendar.Change, more bool, err error) {
 	room := int64(pageBytes)
 	err = db.Each(ctx, from, func(row db.Scanner) (bool, error) {
 		c, err := scanWithBefore(ctx, from)(row)
@@ -226,7 +249,8 @@ func scanWithBefore(ctx context.Context, from db.Querier) func(db.Scanner) (cale
 		c, err := withBefore.scan(row)
 		if c.Unreadable {
 			from.Of().Damaged(c.ID(), func(log *slog.Logger) {
-				log.ErrorContext(ctx, "a line of the journal is damaged: its text cannot be read", "calendar", c.Calendar, "version", c.Version)
+				log.ErrorContext(ctx, "a line of the journal is damaged: its text cannot be read", "calendar",
+					c.Calendar, "version", c.Version)
 			})
 		}
 		return c, err
@@ -234,7 +258,9 @@ func scanWithBefore(ctx context.Context, from db.Querier) func(db.Scanner) (cale
 }
 
 // Actors implements [calendar.Store].
-func (s objectStore) Actors(ctx context.Context, cal calendar.CalendarID, user calendar.UserID) ([]calendar.Actor, error) {
+func (s objectStore) Actors(
+	ctx context.Context, cal calendar.CalendarID, user calendar.UserID,
+) ([]calendar.Actor, error) {
 	found, err := db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(a *calendar.Actor) []any {
 		return []any{&a.Token, &a.Agent}
 	}), `SELECT token_id, agent FROM journal WHERE calendar_id = $1 AND token_id <> ''
@@ -258,7 +284,9 @@ var selectTexts = `SELECT j.version, n.version IS NULL,
 	WHERE j.calendar_id = $1 AND j.version IN ($3, $4, $5, $6, $7, $8, $9, $10)`
 
 // Texts implements [calendar.Store].
-func (s objectStore) Texts(ctx context.Context, cal calendar.CalendarID, changes []calendar.Version, most int64) ([]calendar.ChangeTexts, error) {
+func (s objectStore) Texts(
+	ctx context.Context, cal calendar.CalendarID, changes []calendar.Version, most int64,
+) ([]calendar.ChangeTexts, error) {
 	var all []calendar.ChangeTexts
 	for some := range slices.Chunk(changes, 8) {
 		args := []any{cal, most}
@@ -278,7 +306,8 @@ func (s objectStore) Texts(ctx context.Context, cal calendar.CalendarID, changes
 
 // Unit implements [calendar.Store].
 func (s objectStore) Unit(ctx context.Context, id calendar.ChangeID) ([]calendar.ChangeID, error) {
-	head, err := db.RowOf(ctx, s.db.Reads, scanChangeID, `SELECT COALESCE(g.head_calendar, j.calendar_id), COALESCE(g.head_version, j.version)
+	head, err := db.RowOf(ctx, s.db.Reads, scanChangeID, `SELECT COALESCE(g.head_calendar, j.calendar_id),
+		COALESCE(g.head_version, j.version)
 		FROM journal j LEFT JOIN journal_units g ON g.calendar_id = j.calendar_id AND g.version = j.version
 		WHERE j.calendar_id = $1 AND j.version = $2`, id.Calendar, id.Version)
 	if err != nil {

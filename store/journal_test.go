@@ -13,7 +13,10 @@ func TestJournalPagesHoldFewBytes(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
 		ctx, s := t.Context(), openMigrated(t, url)
-		cal := calendar.Calendar{ID: "work", Owner: "u", Segment: "s", Properties: calendar.Properties{Kinds: calendar.AllKinds()}}
+		cal := calendar.Calendar{
+			ID: "work", Owner: "u", Segment: "s",
+			Properties: calendar.Properties{Kinds: calendar.AllKinds()},
+		}
 		if err := s.InsertUser(ctx, calendar.User{ID: "u", Name: "u"}, "hash"); err != nil {
 			t.Fatal(err)
 		}
@@ -23,7 +26,10 @@ func TestJournalPagesHoldFewBytes(t *testing.T) {
 				return err
 			}
 			for v := range calendar.Version(many) {
-				line := calendar.Change{Calendar: cal.ID, Version: v + 1, Object: "a", UID: "a", Did: calendar.Modified, Before: bytes.Repeat([]byte("x"), size)}
+				line := calendar.Change{
+					Calendar: cal.ID, Version: v + 1, Object: "a", UID: "a",
+					Did: calendar.Modified, Before: bytes.Repeat([]byte("x"), size),
+				}
 				if err := tx.Log(ctx, line); err != nil {
 					return err
 				}

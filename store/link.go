@@ -28,7 +28,8 @@ var scanLink = db.ScanInto(func(l *auth.Link) []any {
 // LinkByID implements [auth.LinkStore].
 func (s shareStore) LinkByID(ctx context.Context, id auth.LinkID) (auth.Link, auth.SecretHash, error) {
 	var hash auth.SecretHash
-	found, err := db.RowOf(ctx, s.db.Brief, db.Beside(scanLink, &hash), showLinks+`, l.hash`+ofLinks+`WHERE l.id = $1`, id)
+	found, err := db.RowOf(ctx, s.db.Brief, db.Beside(scanLink, &hash), showLinks+`,
+		l.hash`+ofLinks+`WHERE l.id = $1`, id)
 	return found, hash, err
 }
 
@@ -40,7 +41,8 @@ func (s shareStore) Links(ctx context.Context, owner calendar.UserID) ([]auth.Li
 
 // InsertLink implements [auth.LinkStore].
 func (s shareStore) InsertLink(ctx context.Context, l auth.Link, h auth.SecretHash) error {
-	return db.ExpectRow(s.write(ctx, `INSERT INTO links (id, calendar_id, name, access, hash, created, expires, used, revoked)
+	return db.ExpectRow(s.write(ctx,
+		`INSERT INTO links (id, calendar_id, name, access, hash, created, expires, used, revoked)
 		SELECT $1, id, $3, $4, $5, $6, $7, $8, $9 FROM calendars WHERE id = $2 AND owner_id = $10 AND trashed IS NULL`,
 		l.ID, l.Calendar, l.Name, l.Access.Word(), h, l.Created.Unix(),
 		unlessZero(l.Expires), unlessZero(l.LastUsed), unlessZero(l.Revoked), l.Owner.ID))

@@ -12,7 +12,9 @@ import (
 )
 
 // Objects implements [calendar.Store].
-func (r objectReader) Objects(ctx context.Context, cal calendar.CalendarID, q calendar.ObjectQuery) iter.Seq2[calendar.Object, error] {
+func (r objectReader) Objects(
+	ctx context.Context, cal calendar.CalendarID, q calendar.ObjectQuery,
+) iter.Seq2[calendar.Object, error] {
 	return func(yield func(calendar.Object, error) bool) {
 		l := newListing(r.ask, cal, q)
 		drain(func() ([]packedRow, bool, error) { return l.next(ctx) }, unpacked(l.unpack, yield))
@@ -32,11 +34,14 @@ const (
 	// ten. MATERIALIZED is for Postgres: it would repeat the search for each object of a calendar that it
 	// assumes to be empty, as it does with calendars newer than its statistics.
 	near = `WITH near AS MATERIALIZED (
-		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 0 AND span_start >= $12 AND span_start < $8 AND span_end >= $9
+		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 0 AND span_start >= $12 AND span_start < $8
+			AND span_end >= $9
 		UNION ALL
-		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 1 AND span_start >= $13 AND span_start < $8 AND span_end >= $9
+		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 1 AND span_start >= $13 AND span_start < $8
+			AND span_end >= $9
 		UNION ALL
-		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 2 AND span_start >= $14 AND span_start < $8 AND span_end >= $9
+		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 2 AND span_start >= $14 AND span_start < $8
+			AND span_end >= $9
 		UNION ALL
 		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 3 AND span_start < $8 AND span_end >= $9
 		UNION ALL `
@@ -44,9 +49,11 @@ const (
 	nearYears = near + series + `) `
 
 	series = `
-		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 4 AND span_start >= $13 AND span_start < $8 AND span_end >= $9` + met + `
+		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 4 AND span_start >= $13 AND span_start < $8
+			AND span_end >= $9` + met + `
 		UNION ALL
-		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 5 AND span_start >= $14 AND span_start < $8 AND span_end >= $9` + met + `
+		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 5 AND span_start >= $14 AND span_start < $8
+			AND span_end >= $9` + met + `
 		UNION ALL
 		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 6 AND span_start < $8 AND span_end >= $9` + met
 
@@ -96,7 +103,8 @@ var (
 func textsOf(columns string) *listingTexts {
 	show := `SELECT ` + columns
 	return &listingTexts{
-		show + listedAll, nearYears + show + listedBySpan, nearHours + show + listedBySpan, [3]namesText{{1, show + listedName}, {8, show + listedNames}, {64, show + listedMany}},
+		show + listedAll, nearYears + show + listedBySpan, nearHours + show + listedBySpan,
+		[3]namesText{{1, show + listedName}, {8, show + listedNames}, {64, show + listedMany}},
 	}
 }
 
@@ -282,7 +290,8 @@ func nearArgs(q calendar.ObjectQuery) []any {
 	window, bounded := q.Window()
 	if !bounded {
 		const all = 1<<56 - 1
-		return append(args, int64(beginning), int64(all), int64(all), int64(all), int64(calendar.DaysOfMonth), int64(calendar.MonthsOfYear))
+		return append(args, int64(beginning), int64(all), int64(all), int64(all), int64(calendar.DaysOfMonth),
+			int64(calendar.MonthsOfYear))
 	}
 	args = append(args, window.Known, window.Hours[0], window.Hours[1], window.Hours[2],
 		window.Dates&calendar.DaysOfMonth, window.Dates&calendar.MonthsOfYear)

@@ -68,7 +68,9 @@ func inSlots[T ~string](values []T) iter.Seq[[]any] {
 }
 
 // rowsOfList runs a query for some values, in as many parts as needed.
-func rowsOfList[V ~string, T any](ctx context.Context, q db.Querier, values []V, scan func(db.Scanner) (T, error), text listText, before ...any) ([]T, error) {
+func rowsOfList[V ~string, T any](
+	ctx context.Context, q db.Querier, values []V, scan func(db.Scanner) (T, error), text listText, before ...any,
+) ([]T, error) {
 	var all []T
 	for args := range inLists(q.Of(), values) {
 		some, err := db.RowsOf(ctx, q, scan, text.of(q.Of()), append(slices.Clone(before), args...)...)

@@ -38,10 +38,13 @@ func TestListsTakeNoLane(t *testing.T) {
 	})
 	<-taken
 	for name, list := range map[string]func() error{
-		"Calendars":            func() error { _, err := s.Calendars(ctx, "ann"); return err },
-		"Home":                 func() error { _, err := s.Home(ctx, "ann"); return err },
-		"OwnParts":             func() error { _, err := s.OwnParts(ctx, "work", "ann", 0, true); return err },
-		"DeadProperties":       func() error { _, err := s.DeadProperties(ctx, calendar.Holder{User: "ann"}); return err },
+		"Calendars": func() error { _, err := s.Calendars(ctx, "ann"); return err },
+		"Home":      func() error { _, err := s.Home(ctx, "ann"); return err },
+		"OwnParts":  func() error { _, err := s.OwnParts(ctx, "work", "ann", 0, true); return err },
+		"DeadProperties": func() error {
+			_, err := s.DeadProperties(ctx, calendar.Holder{User: "ann"})
+			return err
+		},
 		"DeadPropertiesInHome": func() error { _, err := s.DeadPropertiesInHome(ctx, "ann"); return err },
 		"DeadPropertyHolders":  func() error { _, err := s.DeadPropertyHolders(ctx, "work"); return err },
 	} {

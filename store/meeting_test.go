@@ -58,7 +58,9 @@ func (m *meeting) fine(err error) {
 	}
 }
 
-func objectAt(in calendar.CalendarID, name calendar.ObjectName, uid calendar.UID, data string, at calendar.Version) calendar.Object {
+func objectAt(
+	in calendar.CalendarID, name calendar.ObjectName, uid calendar.UID, data string, at calendar.Version,
+) calendar.Object {
 	o := calendar.Object{Calendar: in, Name: name, Version: at, Data: []byte(data), Size: int64(len(data))}
 	o.UID = uid
 	return o

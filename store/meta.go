@@ -53,7 +53,8 @@ func (s *Store) Derivation(ctx context.Context) (int64, error) {
 
 // SetDerivation stores the number of these rules, and that no computation is in progress.
 func (s *Store) SetDerivation(ctx context.Context, number int64) error {
-	return s.run(ctx, `UPDATE meta SET derivation = $1, deriving = 0, derived = 0, derived_calendar = '', derived_name = ''
+	return s.run(ctx, `UPDATE meta SET derivation = $1, deriving = 0, derived = 0,
+		derived_calendar = '', derived_name = ''
 		WHERE id = 1`, number)
 }
 
@@ -68,8 +69,10 @@ type Deriving struct {
 func (s *Store) Deriving(ctx context.Context, number int64) (Deriving, error) {
 	return db.RowOf(ctx, s.db.Reads, db.ScanInto(func(d *Deriving) []any {
 		return []any{&d.Walked, &d.Last.Calendar, &d.Last.Name, &d.Total}
-	}), `SELECT CASE WHEN deriving = $1 THEN derived ELSE 0 END, CASE WHEN deriving = $1 THEN derived_calendar ELSE '' END,
-		CASE WHEN deriving = $1 THEN derived_name ELSE '' END, (SELECT count(*) FROM objects) FROM meta WHERE id = 1`, number)
+	}), `SELECT CASE WHEN deriving = $1 THEN derived ELSE 0 END, CASE WHEN deriving = $1
+		THEN derived_calendar ELSE '' END,
+		CASE WHEN deriving = $1 THEN derived_name ELSE '' END, (SELECT count(*) FROM objects) FROM meta
+		WHERE id = 1`, number)
 }
 
 // NoteDeriving stores the progress under rules number. Of several processes, the furthest counts.

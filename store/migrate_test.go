@@ -168,8 +168,9 @@ func TestMigrateRefusesOlderBuild(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, url string) {
 		migrate(t, bare(t, url, fstest.MapFS{
-			"0001_schema.sql": {Data: []byte("CREATE TABLE meta (id BIGINT PRIMARY KEY, epoch TEXT, credentials BIGINT, derivation BIGINT, secret BYTEA)")},
-			"0025_homes.sql":  {Data: []byte("CREATE TABLE homes (user_id TEXT)")},
+			"0001_schema.sql": {Data: []byte("CREATE TABLE meta (id BIGINT PRIMARY KEY, epoch TEXT, credentials " +
+				"BIGINT, derivation BIGINT, secret BYTEA)")},
+			"0025_homes.sql": {Data: []byte("CREATE TABLE homes (user_id TEXT)")},
 		}))
 		s := bare(t, url, migrations.Files)
 		err := s.Migrate(t.Context())
@@ -182,7 +183,8 @@ func TestMigrateRefusesOlderBuild(t *testing.T) {
 			}
 		}
 		state := schema(t, s)
-		if state.Ready() || state.Behind() || state.Current != 25 || !cmp.Equal(state.Other, []string{"0001_schema.sql"}) {
+		if state.Ready() || state.Behind() || state.Current != 25 ||
+			!cmp.Equal(state.Other, []string{"0001_schema.sql"}) {
 			t.Errorf("the database's state: %+v", state)
 		}
 	})
@@ -191,7 +193,8 @@ func TestMigrateRefusesOlderBuild(t *testing.T) {
 // TestMigrateComparesBytes: on Postgres each text column compares bytes, whichever file it came in.
 func TestMigrateComparesBytes(t *testing.T) {
 	t.Parallel()
-	s := bare(t, testdb.Blank(t), with(t, "0996_text.sql", "ALTER TABLE users ADD COLUMN added TEXT; CREATE TABLE \"another One\" (a TEXT, b BIGINT)"))
+	s := bare(t, testdb.Blank(t), with(t, "0996_text.sql", "ALTER TABLE users ADD COLUMN added TEXT; CREATE TABLE "+
+		"\"another One\" (a TEXT, b BIGINT)"))
 	migrate(t, s)
 	columns, err := db.RowsOf(t.Context(), s.db.Reads, func(row db.Scanner) (string, error) {
 		var column string

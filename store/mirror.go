@@ -12,7 +12,8 @@ import (
 // mirrorStore holds external accounts and the mirrors of their calendars.
 type mirrorStore struct{ *database }
 
-const accountColumns = `id, user_id, provider, name, address, subject, scopes, secret, key_id, every, status, error, failures, failing,
+const accountColumns = `id, user_id, provider, name, address, subject, scopes, secret, key_id, every, status, error,
+	failures, failing,
 	created, checked, listed, due, maker_token, maker`
 
 const selectAccounts = `SELECT ` + accountColumns + ` FROM linked_accounts `
@@ -20,8 +21,10 @@ const selectAccounts = `SELECT ` + accountColumns + ` FROM linked_accounts `
 func scanAccount(row db.Scanner) (calendar.Account, error) {
 	var a calendar.Account
 	var every int64
-	err := row.Scan(&a.ID, &a.Owner, &a.Provider, &a.Name, &a.Address, &a.Subject, &a.Scopes, &a.Secret, &a.Key, &every, &a.Status, &a.Error,
-		&a.Failures, db.Seconds(&a.Failing), db.Seconds(&a.Created), db.Seconds(&a.Checked), db.Seconds(&a.Listed), db.Seconds(&a.Due), &a.Maker.Token, &a.Maker.Agent)
+	err := row.Scan(&a.ID, &a.Owner, &a.Provider, &a.Name, &a.Address, &a.Subject, &a.Scopes, &a.Secret, &a.Key,
+		&every, &a.Status, &a.Error,
+		&a.Failures, db.Seconds(&a.Failing), db.Seconds(&a.Created), db.Seconds(&a.Checked), db.Seconds(&a.Listed),
+		db.Seconds(&a.Due), &a.Maker.Token, &a.Maker.Agent)
 	a.Every = time.Duration(every) * time.Second
 	return a, err
 }
@@ -38,12 +41,15 @@ func (s mirrorStore) InsertAccount(ctx context.Context, a calendar.Account, most
 			return err
 		}
 		if has >= int64(most) {
-			return calendar.Errorf(calendar.TooLarge, "", "you have already linked %d accounts and feeds, the most that are allowed", has)
+			return calendar.Errorf(calendar.TooLarge, "",
+				"you have already linked %d accounts and feeds, the most that are allowed", has)
 		}
 		return t.Run(ctx, `INSERT INTO linked_accounts (`+accountColumns+`)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
-			a.ID, a.Owner, a.Provider, a.Name, a.Address, a.Subject, a.Scopes, a.Secret, a.Key, int64(a.Every/time.Second), a.Status, a.Error, a.Failures,
-			unlessZero(a.Failing), a.Created.Unix(), unlessZero(a.Checked), unlessZero(a.Listed), a.Due.Unix(), a.Maker.Token, a.Maker.Agent)
+			a.ID, a.Owner, a.Provider, a.Name, a.Address, a.Subject, a.Scopes, a.Secret, a.Key,
+			int64(a.Every/time.Second), a.Status, a.Error, a.Failures,
+			unlessZero(a.Failing), a.Created.Unix(), unlessZero(a.Checked), unlessZero(a.Listed), a.Due.Unix(),
+			a.Maker.Token, a.Maker.Agent)
 	})
 }
 
@@ -54,7 +60,8 @@ func (s mirrorStore) Account(ctx context.Context, id calendar.AccountID) (calend
 
 // Accounts implements [calendar.Accounts].
 func (s mirrorStore) Accounts(ctx context.Context, owner calendar.UserID) ([]calendar.Account, error) {
-	return db.RowsOf(ctx, s.db.Reads, scanAccount, selectAccounts+`WHERE user_id = $1 OR $1 = '' ORDER BY created, id`, owner)
+	return db.RowsOf(ctx, s.db.Reads, scanAccount, selectAccounts+`WHERE user_id = $1 OR $1 = ''
+		ORDER BY created, id`, owner)
 }
 
 // dueAccounts takes the first due account of every user before anyone's second. Accounts of disabled users are
@@ -73,16 +80,23 @@ func (s mirrorStore) DueAccounts(ctx context.Context, now time.Time, most int) (
 }
 
 // SetAccount implements [calendar.Accounts].
-func (s mirrorStore) SetAccount(ctx context.Context, id calendar.AccountID, e calendar.AccountEdit, due time.Time) error {
-	return db.ExpectRow(s.write(ctx, `UPDATE linked_accounts SET name = COALESCE(NULLIF($2, ''), name), scopes = COALESCE(NULLIF($3, ''), scopes),
-			every = COALESCE(NULLIF($4, 0), every), status = $5, error = '', failures = 0, failing = NULL, listed = NULL, due = $6 WHERE id = $1`,
+func (s mirrorStore) SetAccount(
+	ctx context.Context, id calendar.AccountID, e calendar.AccountEdit, due time.Time,
+) error {
+	return db.ExpectRow(s.write(ctx, `UPDATE linked_accounts
+			SET name = COALESCE(NULLIF($2, ''), name), scopes = COALESCE(NULLIF($3, ''), scopes),
+			every = COALESCE(NULLIF($4, 0), every), status = $5, error = '', failures = 0, failing = NULL,
+			listed = NULL, due = $6 WHERE id = $1`,
 		id, e.Name, e.Scopes, int64(e.Every/time.Second), calendar.AccountGood, due.Unix()))
 }
 
 // DueAccount implements [calendar.Accounts].
-func (s mirrorStore) DueAccount(ctx context.Context, id calendar.AccountID, due time.Time) (a calendar.Account, err error) {
+func (s mirrorStore) DueAccount(
+	ctx context.Context, id calendar.AccountID, due time.Time,
+) (a calendar.Account, err error) {
 	err = s.transact(ctx, func(t *transaction) error {
-		a, err = db.RowOf(ctx, t, scanAccount, `UPDATE linked_accounts SET due = $2 WHERE id = $1 RETURNING `+accountColumns, id, due.Unix())
+		a, err = db.RowOf(ctx, t, scanAccount, `UPDATE linked_accounts SET due = $2 WHERE id = $1
+			RETURNING `+accountColumns, id, due.Unix())
 		return err
 	})
 	return a, err
@@ -92,11 +106,13 @@ func (s mirrorStore) DueAccount(ctx context.Context, id calendar.AccountID, due 
 // began. After an edit by the owner meanwhile, the account stays unlisted, and only a success is stored. After
 // a request to run sooner, the earlier due time is kept.
 func (s mirrorStore) SetAccountState(ctx context.Context, a, began calendar.Account) (kept bool, err error) {
-	changed, err := s.write(ctx, `UPDATE linked_accounts SET status = $2, error = $3, failures = $4, failing = $5, checked = $6,
+	changed, err := s.write(ctx, `UPDATE linked_accounts
+			SET status = $2, error = $3, failures = $4, failing = $5, checked = $6,
 			listed = CASE WHEN due = $9 OR listed = $10 THEN $7 ELSE listed END,
 			due = CASE WHEN due = $9 OR due > $8 THEN $8 ELSE due END
 		WHERE id = $1 AND (due = $9 OR listed = $10 OR $11)`,
-		a.ID, a.Status, a.Error, a.Failures, unlessZero(a.Failing), unlessZero(a.Checked), unlessZero(a.Listed), a.Due.Unix(), began.Due.Unix(),
+		a.ID, a.Status, a.Error, a.Failures, unlessZero(a.Failing), unlessZero(a.Checked), unlessZero(a.Listed),
+		a.Due.Unix(), began.Due.Unix(),
 		unlessZero(began.Listed), a.Failures == 0)
 	return changed == 1, err
 }
@@ -104,7 +120,8 @@ func (s mirrorStore) SetAccountState(ctx context.Context, a, began calendar.Acco
 // SealAccount implements [calendar.Accounts].
 func (s mirrorStore) SealAccount(ctx context.Context, a calendar.Account, before []byte) error {
 	return s.transact(ctx, func(t *transaction) error {
-		changed, err := t.Exec(ctx, `UPDATE linked_accounts SET secret = $2, key_id = $3, address = $4 WHERE id = $1 AND secret = $5`,
+		changed, err := t.Exec(ctx, `UPDATE linked_accounts SET secret = $2, key_id = $3, address = $4
+			WHERE id = $1 AND secret = $5`,
 			a.ID, a.Secret, a.Key, a.Address, before)
 		if err != nil || changed == 1 {
 			return err
@@ -133,11 +150,15 @@ func (s mirrorStore) DeleteAccount(ctx context.Context, id calendar.AccountID) e
 // mirrorTx reads and changes mirrors in a transaction.
 type mirrorTx struct{ *transaction }
 
-const selectMirrors = `SELECT m.calendar_id, m.account_id, m.remote, m.cursor_text, m.round, m.whole, m.faults, m.error, m.checked, m.remote_name
+const selectMirrors = `SELECT m.calendar_id, m.account_id, m.remote, m.cursor_text, m.round, m.whole, m.faults,
+	m.error, m.checked, m.remote_name
 	FROM mirrors m JOIN calendars c ON c.id = m.calendar_id WHERE c.trashed IS NULL AND `
 
 var scanMirror = db.ScanInto(func(m *calendar.Mirror) []any {
-	return []any{&m.Calendar, &m.Account, &m.Remote, &m.Cursor, &m.Round, &m.Whole, &m.Faults, &m.Error, db.Seconds(&m.Checked), &m.RemoteName}
+	return []any{
+		&m.Calendar, &m.Account, &m.Remote, &m.Cursor, &m.Round, &m.Whole, &m.Faults, &m.Error,
+		db.Seconds(&m.Checked), &m.RemoteName,
+	}
 })
 
 // Mirrors implements [calendar.Accounts].
@@ -159,10 +180,14 @@ const selectMirrored = `SELECT ref, version, uid, round, fault FROM mirror_objec
 
 var mirroredRefs = withList(2, selectMirrored+`AND ref§`)
 
-var scanMirrored = db.ScanInto(func(m *calendar.Mirrored) []any { return []any{&m.Ref, &m.Version, &m.UID, &m.Round, &m.Fault} })
+var scanMirrored = db.ScanInto(func(m *calendar.Mirrored) []any {
+	return []any{&m.Ref, &m.Version, &m.UID, &m.Round, &m.Fault}
+})
 
 // Mirrored implements [calendar.Accounts].
-func (s mirrorStore) Mirrored(ctx context.Context, id calendar.CalendarID, refs []string) (map[string]calendar.Mirrored, error) {
+func (s mirrorStore) Mirrored(
+	ctx context.Context, id calendar.CalendarID, refs []string,
+) (map[string]calendar.Mirrored, error) {
 	var all []calendar.Mirrored
 	var err error
 	if refs == nil {
@@ -178,15 +203,19 @@ func (s mirrorStore) Mirrored(ctx context.Context, id calendar.CalendarID, refs 
 }
 
 // MirroredByUID implements [calendar.Accounts].
-func (s mirrorStore) MirroredByUID(ctx context.Context, id calendar.CalendarID, uid calendar.UID) (calendar.Mirrored, error) {
+func (s mirrorStore) MirroredByUID(
+	ctx context.Context, id calendar.CalendarID, uid calendar.UID,
+) (calendar.Mirrored, error) {
 	return db.RowOf(ctx, s.db.Reads, scanMirrored, selectMirrored+`AND uid = $2 ORDER BY ref LIMIT 1`, id, uid)
 }
 
 // InsertMirror implements [calendar.Tx].
 func (t mirrorTx) InsertMirror(ctx context.Context, m calendar.Mirror, o calendar.Origin) error {
 	t.hint.Everything = true
-	err := t.Run(ctx, `INSERT INTO mirrors (calendar_id, account_id, remote, cursor_text, round, whole, faults, error, remote_name)
-		VALUES ($1, $2, $3, $4, $5, $6, 0, '', $7)`, m.Calendar, m.Account, m.Remote, m.Cursor, m.Round, m.Whole, m.RemoteName)
+	err := t.Run(ctx,
+		`INSERT INTO mirrors (calendar_id, account_id, remote, cursor_text, round, whole, faults, error, remote_name)
+		VALUES ($1, $2, $3, $4, $5, $6, 0, '', $7)`, m.Calendar, m.Account, m.Remote, m.Cursor, m.Round,
+		m.Whole, m.RemoteName)
 	if err != nil {
 		return taken(err, "", "this is linked already")
 	}
@@ -196,12 +225,14 @@ func (t mirrorTx) InsertMirror(ctx context.Context, m calendar.Mirror, o calenda
 // SetOrigin implements [calendar.Tx].
 func (t mirrorTx) SetOrigin(ctx context.Context, id calendar.CalendarID, o calendar.Origin) error {
 	t.hint.Everything = true
-	return db.ExpectRow(t.Exec(ctx, `UPDATE calendars SET origin = $2, origin_writable = $3 WHERE id = $1`, id, o.From, o.Writable))
+	return db.ExpectRow(t.Exec(ctx, `UPDATE calendars SET origin = $2, origin_writable = $3
+		WHERE id = $1`, id, o.From, o.Writable))
 }
 
 // PutMirror implements [calendar.Tx].
 func (t mirrorTx) PutMirror(ctx context.Context, m calendar.Mirror) error {
-	return db.ExpectRow(t.Exec(ctx, `UPDATE mirrors SET cursor_text = $2, round = $3, whole = $4, faults = $5, error = $6, checked = $7 WHERE calendar_id = $1`,
+	return db.ExpectRow(t.Exec(ctx, `UPDATE mirrors
+		SET cursor_text = $2, round = $3, whole = $4, faults = $5, error = $6, checked = $7 WHERE calendar_id = $1`,
 		m.Calendar, m.Cursor, m.Round, m.Whole, m.Faults, m.Error, unlessZero(m.Checked)))
 }
 
@@ -212,12 +243,15 @@ func (t mirrorTx) SetRemoteName(ctx context.Context, id calendar.CalendarID, nam
 
 // PutMirrored implements [calendar.Tx].
 func (t mirrorTx) PutMirrored(ctx context.Context, id calendar.CalendarID, m calendar.Mirrored) error {
-	err := t.Later(ctx, db.Ignore, `DELETE FROM mirror_objects WHERE calendar_id = $1 AND uid = $2 AND ref <> $3`, id, m.UID, m.Ref)
+	err := t.Later(ctx, db.Ignore, `DELETE FROM mirror_objects
+		WHERE calendar_id = $1 AND uid = $2 AND ref <> $3`, id, m.UID, m.Ref)
 	if err != nil {
 		return err
 	}
-	return t.Later(ctx, db.Ignore, `INSERT INTO mirror_objects (calendar_id, ref, uid, version, round, fault) VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT (calendar_id, ref) DO UPDATE SET uid = excluded.uid, version = excluded.version, round = excluded.round, fault = excluded.fault`,
+	return t.Later(ctx, db.Ignore, `INSERT INTO mirror_objects (calendar_id, ref, uid, version, round, fault)
+		VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (calendar_id, ref) DO UPDATE
+		SET uid = excluded.uid, version = excluded.version, round = excluded.round, fault = excluded.fault`,
 		id, m.Ref, m.UID, m.Version, m.Round, m.Fault)
 }
 
@@ -227,13 +261,16 @@ func (t mirrorTx) DropMirrored(ctx context.Context, id calendar.CalendarID, ref 
 }
 
 // MirroredBefore implements [calendar.Tx].
-func (t mirrorTx) MirroredBefore(ctx context.Context, id calendar.CalendarID, round int64, most int) ([]calendar.Mirrored, error) {
+func (t mirrorTx) MirroredBefore(
+	ctx context.Context, id calendar.CalendarID, round int64, most int,
+) ([]calendar.Mirrored, error) {
 	return db.RowsOf(ctx, t, scanMirrored, selectMirrored+`AND round < $2 ORDER BY ref LIMIT $3`, id, round, most)
 }
 
 // MirrorFaults implements [calendar.Tx].
 func (t mirrorTx) MirrorFaults(ctx context.Context, id calendar.CalendarID) (int64, error) {
-	return db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM mirror_objects WHERE calendar_id = $1 AND fault <> ''`, id)
+	return db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM mirror_objects
+		WHERE calendar_id = $1 AND fault <> ''`, id)
 }
 
 // Fence implements [calendar.MirrorKeeper]. The UPDATE locks the lease's row, so another process cannot take

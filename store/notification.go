@@ -28,14 +28,16 @@ func (s shareStore) Notices(ctx context.Context, user calendar.UserID) (calendar
 	if err != nil || box.Version == 0 {
 		return box, err
 	}
-	box.Items, err = db.RowsOf(ctx, s.db.Reads, scanNotice, `SELECT name, version, created, waits, gone IS NOT NULL, data
+	box.Items, err = db.RowsOf(ctx, s.db.Reads, scanNotice, `SELECT name, version, created, waits,
+		gone IS NOT NULL, data
 		FROM notices WHERE user_id = $1 ORDER BY name`, user)
 	return box, err
 }
 
 // NoticeState implements [calendar.Store].
 func (s shareStore) NoticeState(ctx context.Context, user calendar.UserID) (calendar.Box[calendar.Notice], error) {
-	return db.RowOrNone(ctx, s.db.Brief, scanBox[calendar.Notice], `SELECT version, pruned FROM notice_boxes WHERE user_id = $1`, user)
+	return db.RowOrNone(ctx, s.db.Brief, scanBox[calendar.Notice], `SELECT version, pruned FROM notice_boxes
+		WHERE user_id = $1`, user)
 }
 
 // openBox locks a user's box, creating it if needed, and returns its next version.
@@ -59,14 +61,17 @@ func (t shareTx) PutNotice(ctx context.Context, user calendar.UserID, n calendar
 		return err
 	}
 	// Notices that wait for an answer are exempt: the sharer's limits bound them.
-	return t.Run(ctx, `UPDATE notices SET version = $2, gone = $3, data = '' WHERE user_id = $1 AND gone IS NULL AND name IN (
-		SELECT name FROM notices WHERE user_id = $1 AND gone IS NULL AND NOT waits ORDER BY version DESC LIMIT 10000 OFFSET $4)`,
+	return t.Run(ctx, `UPDATE notices SET version = $2, gone = $3, data = ''
+		WHERE user_id = $1 AND gone IS NULL AND name IN (
+		SELECT name FROM notices WHERE user_id = $1 AND gone IS NULL AND NOT waits ORDER BY version DESC
+		LIMIT 10000 OFFSET $4)`,
 		user, version, t.store.now(), boxMost)
 }
 
 // DropNotice implements [calendar.Tx].
 func (t shareTx) DropNotice(ctx context.Context, user calendar.UserID, name calendar.NoticeName) error {
-	there, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM notices WHERE user_id = $1 AND name = $2 AND gone IS NULL`, user, name)
+	there, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM notices
+		WHERE user_id = $1 AND name = $2 AND gone IS NULL`, user, name)
 	if err != nil || there == 0 {
 		return err
 	}

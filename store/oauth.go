@@ -18,7 +18,10 @@ type oauthStore struct{ *database }
 const selectClients = `SELECT id, kind, name, redirects, digest, method, created, used, fresh, site FROM oauth_clients `
 
 var scanClient = db.ScanInto(func(c *oauth.Client) []any {
-	return []any{&c.ID, &c.Kind, &c.Name, db.Words(&c.Redirects), &c.Digest, &c.Method, db.Seconds(&c.Created), db.Seconds(&c.Used), db.Seconds(&c.Fresh), &c.Site}
+	return []any{
+		&c.ID, &c.Kind, &c.Name, db.Words(&c.Redirects), &c.Digest, &c.Method, db.Seconds(&c.Created),
+		db.Seconds(&c.Used), db.Seconds(&c.Fresh), &c.Site,
+	}
 })
 
 // Client implements [oauth.Store].
@@ -37,7 +40,8 @@ func (s oauthStore) PutClient(ctx context.Context, c oauth.Client) error {
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 		ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, name = excluded.name, redirects = excluded.redirects,
 			digest = excluded.digest, method = excluded.method, fresh = excluded.fresh`,
-		c.ID, c.Kind, c.Name, strings.Join(c.Redirects, " "), c.Digest, c.Method, c.Created.Unix(), unlessZero(c.Used), unlessZero(c.Fresh), c.Site)
+		c.ID, c.Kind, c.Name, strings.Join(c.Redirects, " "), c.Digest, c.Method, c.Created.Unix(), unlessZero(c.Used),
+		unlessZero(c.Fresh), c.Site)
 }
 
 // idle is a condition on clients of kind $1: none of their grants is valid at time $2.
@@ -74,11 +78,13 @@ func (s oauthStore) Crowd(ctx context.Context, kind oauth.Kind, b oauth.Bounds) 
 // client that just used a grant, which the inner SELECT cannot see. It then deletes nothing, and the next try
 // picks another client.
 const dropOldest = `DELETE FROM oauth_clients WHERE id IN (SELECT id FROM oauth_clients
-	WHERE ` + idle + ` AND COALESCE(used, created) < $3 ORDER BY COALESCE(used, created), id LIMIT 1) AND COALESCE(used, created) < $3`
+	WHERE ` + idle + ` AND COALESCE(used, created) < $3 ORDER BY COALESCE(used, created), id
+	LIMIT 1) AND COALESCE(used, created) < $3`
 
 // dropCrowded deletes a client of the site with the most unused clients, unless site $3 would then have more. A
 // flood of registrations thus evicts its own clients.
-const dropCrowded = `DELETE FROM oauth_clients WHERE used IS NULL AND id IN (SELECT id FROM oauth_clients WHERE ` + idle + ` AND used IS NULL
+const dropCrowded = `DELETE FROM oauth_clients
+	WHERE used IS NULL AND id IN (SELECT id FROM oauth_clients WHERE ` + idle + ` AND used IS NULL
 	AND site = (SELECT site FROM oauth_clients WHERE ` + idle + ` AND used IS NULL GROUP BY site
 		HAVING COUNT(*) > 1 + (SELECT COUNT(*) FROM oauth_clients WHERE ` + idle + ` AND used IS NULL AND site = $3)
 		ORDER BY COUNT(*) DESC, site LIMIT 1)
@@ -90,7 +96,8 @@ const crowdTries = 3
 // DropClient implements [oauth.Store].
 func (s oauthStore) DropClient(ctx context.Context, id auth.ClientID, at time.Time) error {
 	return s.transact(ctx, func(t *transaction) error {
-		err := t.Run(ctx, `UPDATE tokens SET revoked = $2 WHERE client = $1 AND client <> '' AND revoked IS NULL`, id, at.Unix())
+		err := t.Run(ctx, `UPDATE tokens SET revoked = $2
+			WHERE client = $1 AND client <> '' AND revoked IS NULL`, id, at.Unix())
 		if err != nil {
 			return err
 		}
@@ -128,10 +135,12 @@ func (s oauthStore) InsertOffer(ctx context.Context, o oauth.Offer, forget time.
 		}
 		// The lock serializes this with disabling the user: either the code is not created, or disabling
 		// deletes it.
-		if _, err := db.RowOf(ctx, t, db.ScanText, `SELECT id FROM users WHERE id = $1 AND NOT disabled`+t.Of().LockRows, o.User); err != nil {
+		if _, err := db.RowOf(ctx, t, db.ScanText, `SELECT id FROM users
+			WHERE id = $1 AND NOT disabled`+t.Of().LockRows, o.User); err != nil {
 			return err
 		}
-		return t.Run(ctx, `INSERT INTO oauth_offers (id, digest, client_id, user_id, redirect, challenge, resource, name, scopes,
+		return t.Run(ctx,
+			`INSERT INTO oauth_offers (id, digest, client_id, user_id, redirect, challenge, resource, name, scopes,
 				bound, calendars, grant_expires, expires, token_id)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, '')`,
 			o.ID, o.Digest, o.Client, o.User, o.Redirect, o.Challenge, o.Resource, o.Name, o.Scopes,
@@ -141,7 +150,8 @@ func (s oauthStore) InsertOffer(ctx context.Context, o oauth.Offer, forget time.
 
 // Offer implements [oauth.Store].
 func (s oauthStore) Offer(ctx context.Context, id auth.SecretID) (oauth.Offer, error) {
-	return db.RowOf(ctx, s.db.Reads, scanOffer, `SELECT id, digest, client_id, user_id, redirect, challenge, resource, name, scopes,
+	return db.RowOf(ctx, s.db.Reads, scanOffer,
+		`SELECT id, digest, client_id, user_id, redirect, challenge, resource, name, scopes,
 		CASE WHEN bound THEN calendars END, grant_expires, expires, token_id FROM oauth_offers WHERE id = $1`, id)
 }
 
@@ -177,29 +187,36 @@ func (t *transaction) why(ctx context.Context, count string, id auth.SecretID) e
 	return calendar.Errorf(calendar.Stale, "", "it was used already")
 }
 
-const ticketColumns = `k.id, k.digest, k.token_id, k.use, k.scopes, k.created, k.expires, k.used, k.parent, u.disabled OR u.place <> '',
+const ticketColumns = `k.id, k.digest, k.token_id, k.use, k.scopes, k.created, k.expires, k.used, k.parent, u.disabled
+	OR u.place <> '',
 	EXISTS (SELECT 1 FROM oauth_tickets r WHERE k.parent <> '' AND r.token_id = k.token_id AND r.use = k.use
 		AND r.parent = k.parent AND r.id <> k.id AND r.used IS NOT NULL), `
 
 var scanTicket = db.ScanInto(func(k *oauth.Ticket) []any {
-	return []any{&k.ID, &k.Digest, &k.Grant, &k.Use, &k.Scopes, db.Seconds(&k.Created), db.Seconds(&k.Expires), db.Seconds(&k.Used), &k.Parent, &k.Disabled, &k.Rival}
+	return []any{
+		&k.ID, &k.Digest, &k.Grant, &k.Use, &k.Scopes, db.Seconds(&k.Created), db.Seconds(&k.Expires),
+		db.Seconds(&k.Used), &k.Parent, &k.Disabled, &k.Rival,
+	}
 })
 
 // Ticket implements [oauth.Store].
 func (s oauthStore) Ticket(ctx context.Context, id auth.SecretID) (oauth.Ticket, auth.Token, error) {
 	var grant auth.Token
-	found, err := db.RowOf(ctx, s.db.Reads, db.Beside(scanTicket, tokenColumns.fields(&grant)...), `SELECT `+ticketColumns+tokenColumns.list()+`
+	found, err := db.RowOf(ctx, s.db.Reads, db.Beside(scanTicket, tokenColumns.fields(&grant)...),
+		`SELECT `+ticketColumns+tokenColumns.list()+`
 		FROM oauth_tickets k JOIN tokens t ON t.id = k.token_id JOIN users u ON u.id = t.user_id WHERE k.id = $1`, id)
 	return found, grant, err
 }
 
 var scanAccess = db.ScanInto(func(a *auth.Access) []any {
-	return slices.Concat([]any{&a.Digest, &a.Scopes, db.Seconds(&a.Expires), &a.Generation}, userColumns.fields(&a.User), tokenColumns.fields(&a.Token))
+	return slices.Concat([]any{&a.Digest, &a.Scopes, db.Seconds(&a.Expires), &a.Generation},
+		userColumns.fields(&a.User), tokenColumns.fields(&a.Token))
 })
 
 // AccessByID implements [auth.Store].
 func (s oauthStore) AccessByID(ctx context.Context, id auth.SecretID) (auth.Access, error) {
-	return db.RowOf(ctx, s.db.Brief, scanAccess, `SELECT k.digest, k.scopes, k.expires, u.credentials, `+userColumns.list()+`, `+tokenColumns.list()+`
+	return db.RowOf(ctx, s.db.Brief, scanAccess,
+		`SELECT k.digest, k.scopes, k.expires, u.credentials, `+userColumns.list()+`, `+tokenColumns.list()+`
 		FROM oauth_tickets k JOIN tokens t ON t.id = k.token_id JOIN users u ON u.id = t.user_id
 		WHERE k.id = $1 AND k.use = 'access'`, id)
 }
@@ -207,7 +224,8 @@ func (s oauthStore) AccessByID(ctx context.Context, id auth.SecretID) (auth.Acce
 // Renew implements [oauth.Store].
 func (s oauthStore) Renew(ctx context.Context, k oauth.Ticket, at time.Time, next oauth.Pair) error {
 	return s.transact(ctx, func(t *transaction) error {
-		noted, err := t.Exec(ctx, `UPDATE oauth_tickets SET used = COALESCE(used, $2) WHERE id = $1 AND COALESCE(used, 0) = $3`,
+		noted, err := t.Exec(ctx, `UPDATE oauth_tickets SET used = COALESCE(used, $2)
+			WHERE id = $1 AND COALESCE(used, 0) = $3`,
 			k.ID, at.Unix(), unixOrZero(k.Used))
 		if err != nil {
 			return err
@@ -218,7 +236,8 @@ func (s oauthStore) Renew(ctx context.Context, k oauth.Ticket, at time.Time, nex
 		if err := t.insertPair(ctx, next); err != nil {
 			return err
 		}
-		return t.Run(ctx, `UPDATE oauth_clients SET used = $2 WHERE id = (SELECT client FROM tokens WHERE id = $1)`, k.Grant, at.Unix())
+		return t.Run(ctx, `UPDATE oauth_clients SET used = $2 WHERE id = (SELECT client FROM tokens WHERE id = $1)`,
+			k.Grant, at.Unix())
 	})
 }
 
@@ -238,7 +257,8 @@ func (t *transaction) insertPair(ctx context.Context, p oauth.Pair) error {
 		if err != nil {
 			return err
 		}
-		err = t.Run(ctx, `DELETE FROM oauth_tickets WHERE token_id = $1 AND use = $2 AND id <> $5 AND (expires <= $3 OR id NOT IN (
+		err = t.Run(ctx, `DELETE FROM oauth_tickets
+			WHERE token_id = $1 AND use = $2 AND id <> $5 AND (expires <= $3 OR id NOT IN (
 			SELECT id FROM oauth_tickets WHERE token_id = $1 AND use = $2 ORDER BY created DESC, id LIMIT $4))`,
 			k.Grant, k.Use, k.Created.Unix(), oauth.Tickets, k.ID)
 		if err != nil {
@@ -266,11 +286,13 @@ func (s oauthStore) pruneGrants(ctx context.Context, _ time.Time) error {
 				return err
 			}
 		}
-		ended, err := t.Exec(ctx, `UPDATE tokens SET revoked = $1 WHERE client <> '' AND revoked IS NULL AND NOT EXISTS (
+		ended, err := t.Exec(ctx, `UPDATE tokens SET revoked = $1
+			WHERE client <> '' AND revoked IS NULL AND NOT EXISTS (
 			SELECT 1 FROM oauth_tickets k WHERE k.token_id = tokens.id AND k.used IS NULL)`, now)
 		if err != nil || ended == 0 {
 			return err
 		}
-		return t.moveGeneration(ctx, moveGeneration+` WHERE id IN (SELECT user_id FROM tokens WHERE client <> '' AND revoked = $2)`, now)
+		return t.moveGeneration(ctx, moveGeneration+`
+			WHERE id IN (SELECT user_id FROM tokens WHERE client <> '' AND revoked = $2)`, now)
 	})
 }

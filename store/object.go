@@ -9,7 +9,8 @@ import (
 	"caldav-mcp-server/store/db"
 )
 
-// objectStore holds the objects of calendars, their users' own parts, and the journal of their changes. Its objectReader
+// objectStore holds the objects of calendars, their users' own parts, and the journal of their changes. Its
+// objectReader
 // uses the database's reads.
 type objectStore struct {
 	*database
@@ -33,24 +34,32 @@ var (
 )
 
 // Object implements [calendar.Store].
-func (s objectStore) Object(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName) (calendar.Object, error) {
+func (s objectStore) Object(
+	ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName,
+) (calendar.Object, error) {
 	return db.RowOf(ctx, s.db.Brief, scanRead, selectByName, string(cal), string(name))
 }
 
 // ObjectByUID implements [calendar.Store].
-func (s objectStore) ObjectByUID(ctx context.Context, cal calendar.CalendarID, uid calendar.UID) (calendar.Object, error) {
+func (s objectStore) ObjectByUID(
+	ctx context.Context, cal calendar.CalendarID, uid calendar.UID,
+) (calendar.Object, error) {
 	return db.RowOf(ctx, s.db.Brief, scanRead, selectByUID, string(cal), string(uid))
 }
 
 // Duplicates implements [calendar.Tx]. If one object matches both, it is returned as both. Pass the UID "" to
 // look for none: no object has it.
-func (t objectTx) Duplicates(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, uid calendar.UID) (atName, withUID *calendar.Object, err error) {
+func (t objectTx) Duplicates(
+	ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, uid calendar.UID,
+) (atName, withUID *calendar.Object, err error) {
 	found, err := db.RowsOf(ctx, t, scanObject, selectDuplicates, cal, name, uid)
 	atName, withUID = duplicates(found, name, uid)
 	return atName, withUID, err
 }
 
-func duplicates(found []calendar.Object, name calendar.ObjectName, uid calendar.UID) (atName, withUID *calendar.Object) {
+func duplicates(
+	found []calendar.Object, name calendar.ObjectName, uid calendar.UID,
+) (atName, withUID *calendar.Object) {
 	for i := range found {
 		o := &found[i]
 		if o.Name == name {
@@ -93,7 +102,8 @@ var objectFields = []db.Field{
 	db.NumberField("reach"),
 }
 
-var insertObject = db.InsertInto("objects", 2, 3, uidTaken, db.Excluded("calendar_id, name", objectFields[2:]...), objectFields...)
+var insertObject = db.InsertInto("objects", 2, 3, uidTaken, db.Excluded("calendar_id, name", objectFields[2:]...),
+	objectFields...)
 
 // PutObject implements [calendar.Tx].
 func (t objectTx) PutObject(ctx context.Context, o calendar.Object) error {
@@ -116,14 +126,19 @@ func uidTaken(_ int64, err error) error {
 }
 
 // TouchObject implements [calendar.Tx].
-func (t objectTx) TouchObject(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, v calendar.Version) error {
-	return t.Later(ctx, db.ExpectRow, `UPDATE objects SET version = $3 WHERE calendar_id = $1 AND name = $2 AND NOT deleted`, cal, name, v)
+func (t objectTx) TouchObject(
+	ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, v calendar.Version,
+) error {
+	return t.Later(ctx, db.ExpectRow, `UPDATE objects SET version = $3
+		WHERE calendar_id = $1 AND name = $2 AND NOT deleted`, cal, name, v)
 }
 
 const bury = `UPDATE objects SET deleted = TRUE, version = $3 WHERE calendar_id = $1 AND name = $2 AND NOT deleted`
 
 // BuryObject implements [calendar.Tx].
-func (t objectTx) BuryObject(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, v calendar.Version) error {
+func (t objectTx) BuryObject(
+	ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, v calendar.Version,
+) error {
 	err := t.Later(ctx, db.ExpectRow, bury, cal, name, v)
 	if err != nil {
 		return err
@@ -132,7 +147,9 @@ func (t objectTx) BuryObject(ctx context.Context, cal calendar.CalendarID, name 
 }
 
 // ObjectsWithin implements [calendar.Tx].
-func (t objectTx) ObjectsWithin(ctx context.Context, cal calendar.CalendarID, q calendar.ObjectQuery) iter.Seq2[calendar.Object, error] {
+func (t objectTx) ObjectsWithin(
+	ctx context.Context, cal calendar.CalendarID, q calendar.ObjectQuery,
+) iter.Seq2[calendar.Object, error] {
 	return func(yield func(calendar.Object, error) bool) {
 		l := newListing(readFrom(t), cal, q)
 		drain(func() ([]packedRow, bool, error) { return l.next(ctx) }, unpacked(l.unpack, yield))
@@ -140,28 +157,37 @@ func (t objectTx) ObjectsWithin(ctx context.Context, cal calendar.CalendarID, q 
 }
 
 const (
-	ownPart        = `SELECT uid, version, etag, data FROM own_parts WHERE calendar_id = $1 AND user_id = $2 AND uid = $3`
-	ownParts       = ` FROM own_parts WHERE calendar_id = $1 AND user_id = $2 AND version > $3 AND ($3 > 0 OR etag <> '') ORDER BY version`
+	ownPart = `SELECT uid, version, etag, data FROM own_parts
+		WHERE calendar_id = $1 AND user_id = $2 AND uid = $3`
+	ownParts = ` FROM own_parts WHERE calendar_id = $1 AND user_id = $2 AND version > $3
+		AND ($3 > 0 OR etag <> '') ORDER BY version`
 	ownPartsWhole  = `SELECT uid, version, etag, data` + ownParts
 	ownPartsHeads  = `SELECT uid, version, etag, NULL` + ownParts
 	ownPartsOfGone = `DELETE FROM own_parts WHERE calendar_id = $1
 		AND uid IN (SELECT uid FROM objects WHERE calendar_id = $1 AND deleted AND version <= $2)
-		AND uid NOT IN (SELECT uid FROM objects WHERE calendar_id = $1 AND NOT deleted AND uid IN (SELECT o.uid FROM own_parts o WHERE o.calendar_id = $1))`
+		AND uid NOT IN (SELECT uid FROM objects
+			WHERE calendar_id = $1 AND NOT deleted AND uid IN (SELECT o.uid FROM own_parts o WHERE o.calendar_id = $1))`
 )
 
 var scanOwnPart = db.ScanInto(func(p *calendar.OwnPart) []any { return []any{&p.UID, &p.Version, &p.ETag, &p.Data} })
 
-func ownPartOf(ctx context.Context, q db.Querier, cal calendar.CalendarID, user calendar.UserID, uid calendar.UID) (calendar.OwnPart, error) {
+func ownPartOf(
+	ctx context.Context, q db.Querier, cal calendar.CalendarID, user calendar.UserID, uid calendar.UID,
+) (calendar.OwnPart, error) {
 	return db.RowOrNone(ctx, q, scanOwnPart, ownPart, cal, user, uid)
 }
 
 // OwnPart implements [calendar.Store].
-func (s objectStore) OwnPart(ctx context.Context, cal calendar.CalendarID, user calendar.UserID, uid calendar.UID) (calendar.OwnPart, error) {
+func (s objectStore) OwnPart(
+	ctx context.Context, cal calendar.CalendarID, user calendar.UserID, uid calendar.UID,
+) (calendar.OwnPart, error) {
 	return ownPartOf(ctx, s.db.Brief, cal, user, uid)
 }
 
 // OwnParts implements [calendar.Store].
-func (s objectStore) OwnParts(ctx context.Context, cal calendar.CalendarID, user calendar.UserID, after calendar.Version, withData bool) ([]calendar.OwnPart, error) {
+func (s objectStore) OwnParts(
+	ctx context.Context, cal calendar.CalendarID, user calendar.UserID, after calendar.Version, withData bool,
+) ([]calendar.OwnPart, error) {
 	text := ownPartsHeads
 	if withData {
 		text = ownPartsWhole
@@ -170,31 +196,41 @@ func (s objectStore) OwnParts(ctx context.Context, cal calendar.CalendarID, user
 }
 
 // OwnPart implements [calendar.Tx].
-func (t objectTx) OwnPart(ctx context.Context, cal calendar.CalendarID, user calendar.UserID, uid calendar.UID) (calendar.OwnPart, error) {
+func (t objectTx) OwnPart(
+	ctx context.Context, cal calendar.CalendarID, user calendar.UserID, uid calendar.UID,
+) (calendar.OwnPart, error) {
 	return ownPartOf(ctx, t, cal, user, uid)
 }
 
 // PutOwnPart implements [calendar.Tx].
-func (t objectTx) PutOwnPart(ctx context.Context, cal calendar.CalendarID, user calendar.UserID, p calendar.OwnPart) (int64, error) {
+func (t objectTx) PutOwnPart(
+	ctx context.Context, cal calendar.CalendarID, user calendar.UserID, p calendar.OwnPart,
+) (int64, error) {
 	t.hint.Calendars = append(t.hint.Calendars, cal)
 	version, err := db.RowOf(ctx, t, db.ScanNumber, `UPDATE shares SET own_version = own_version + 1
 		WHERE calendar_id = $1 AND user_id = $2 RETURNING own_version`, cal, user)
 	if err != nil {
 		return 0, err
 	}
-	err = t.Run(ctx, `INSERT INTO own_parts (calendar_id, user_id, uid, version, etag, data) VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT (calendar_id, user_id, uid) DO UPDATE SET version = excluded.version, etag = excluded.etag, data = excluded.data`,
+	err = t.Run(ctx, `INSERT INTO own_parts (calendar_id, user_id, uid, version, etag, data)
+		VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (calendar_id, user_id, uid) DO UPDATE
+		SET version = excluded.version, etag = excluded.etag, data = excluded.data`,
 		cal, user, p.UID, version, p.ETag, bytesOf(p.Data))
 	if err != nil {
 		return 0, err
 	}
-	return db.RowOf(ctx, t, db.ScanNumber, `SELECT COALESCE(SUM(octet_length(data)), 0) FROM own_parts WHERE calendar_id = $1 AND user_id = $2`, cal, user)
+	return db.RowOf(ctx, t, db.ScanNumber, `SELECT COALESCE(SUM(octet_length(data)), 0) FROM own_parts
+		WHERE calendar_id = $1 AND user_id = $2`, cal, user)
 }
 
 // CopyOwnParts implements [calendar.Tx].
-func (t objectTx) CopyOwnParts(ctx context.Context, cal calendar.CalendarID, from, to calendar.UID, but calendar.UserID) error {
+func (t objectTx) CopyOwnParts(
+	ctx context.Context, cal calendar.CalendarID, from, to calendar.UID, but calendar.UserID,
+) error {
 	const who = `SELECT user_id FROM own_parts WHERE calendar_id = $1 AND uid = $2 AND etag <> '' AND user_id <> $3`
-	moved, err := t.Exec(ctx, `UPDATE shares SET own_version = own_version + 1 WHERE calendar_id = $1 AND user_id IN (`+who+`)`, cal, from, but)
+	moved, err := t.Exec(ctx, `UPDATE shares SET own_version = own_version + 1
+		WHERE calendar_id = $1 AND user_id IN (`+who+`)`, cal, from, but)
 	if err != nil || moved == 0 {
 		return err
 	}
@@ -202,13 +238,16 @@ func (t objectTx) CopyOwnParts(ctx context.Context, cal calendar.CalendarID, fro
 		SELECT p.calendar_id, p.user_id, $4, s.own_version, p.etag, p.data
 		FROM own_parts p JOIN shares s ON s.calendar_id = p.calendar_id AND s.user_id = p.user_id
 		WHERE p.calendar_id = $1 AND p.uid = $2 AND p.etag <> '' AND p.user_id <> $3
-		ON CONFLICT (calendar_id, user_id, uid) DO UPDATE SET version = excluded.version, etag = excluded.etag, data = excluded.data`,
+		ON CONFLICT (calendar_id, user_id, uid) DO UPDATE
+		SET version = excluded.version, etag = excluded.etag, data = excluded.data`,
 		cal, from, but, to)
 }
 
 // Rederive implements [calendar.Store]. It walks all objects page by page, in transactions so short that
 // requests do not wait for them. It skips an object that is written meanwhile: its writer derived it.
-func (s objectStore) Rederive(ctx context.Context, walk calendar.Walk, derive func(calendar.Object) calendar.Derived) (int, error) {
+func (s objectStore) Rederive(
+	ctx context.Context, walk calendar.Walk, derive func(calendar.Object) calendar.Derived,
+) (int, error) {
 	last := walk.After
 	for total := 0; ; {
 		objects, err := s.pageOfAll(ctx, last)
@@ -245,7 +284,9 @@ func (s objectStore) pageOfAll(ctx context.Context, last calendar.ObjectAddress)
 }
 
 // rederive updates the derived columns that changed.
-func (s objectStore) rederive(ctx context.Context, objects []calendar.Object, derive func(calendar.Object) calendar.Derived) error {
+func (s objectStore) rederive(
+	ctx context.Context, objects []calendar.Object, derive func(calendar.Object) calendar.Derived,
+) error {
 	var changed []calendar.Object
 	for _, o := range objects {
 		next := o

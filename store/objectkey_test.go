@@ -23,7 +23,8 @@ import (
 func orphaned(t *testing.T, s *Store, calendars ...calendar.CalendarID) {
 	t.Helper()
 	for _, table := range []string{"objects", "journal"} {
-		if _, err := s.write(t.Context(), `ALTER TABLE `+table+` DROP CONSTRAINT IF EXISTS `+table+`_calendar_id_fkey`); err != nil {
+		if _, err := s.write(t.Context(),
+			`ALTER TABLE `+table+` DROP CONSTRAINT IF EXISTS `+table+`_calendar_id_fkey`); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -63,7 +64,8 @@ func TestDeleteUserFindsNewCalendars(t *testing.T) {
 	}))
 	end.Wait()
 	for _, table := range []string{"calendars", "objects", "journal"} {
-		if n, err := db.RowOf(t.Context(), m.store.db.Reads, db.ScanNumber, `SELECT COUNT(*) FROM `+table); err != nil || n != 0 {
+		if n, err := db.RowOf(t.Context(), m.store.db.Reads, db.ScanNumber, `SELECT COUNT(*)
+			FROM `+table); err != nil || n != 0 {
 			t.Errorf("%d rows of %s are left: %v", n, table, err)
 		}
 	}
@@ -95,7 +97,8 @@ func TestRestoreRefusesOrphans(t *testing.T) {
 			}
 			migrate(t, s)
 			for _, table := range []string{"objects", "journal"} {
-				if n, err := db.RowOf(t.Context(), s.db.Reads, db.ScanNumber, `SELECT COUNT(*) FROM `+table); err != nil || n != 0 {
+				if n, err := db.RowOf(t.Context(), s.db.Reads, db.ScanNumber, `SELECT COUNT(*)
+					FROM `+table); err != nil || n != 0 {
 					t.Errorf("%s has %d rows: %v", table, n, err)
 				}
 			}
@@ -108,7 +111,8 @@ const duplicate = `DO $$
 DECLARE names TEXT;
 BEGIN
 	SELECT string_agg(quote_ident(attname), ', ') INTO names FROM pg_attribute
-		WHERE attrelid = 'objects'::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = '' AND attname <> 'calendar_id';
+		WHERE attrelid = 'objects'::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
+			AND attname <> 'calendar_id';
 	EXECUTE format('INSERT INTO objects (calendar_id, %1$s) SELECT ''gone'', %1$s FROM objects LIMIT 1', names);
 END
 $$`
@@ -146,7 +150,9 @@ func TestMigrateObjectKey(t *testing.T) {
 		}
 		migrate(t, bare(t, url, migrations.Files))
 		was, is := contents(t, file), contents(t, backedUp(t, before))
-		maps.DeleteFunc(is, func(table string, rows []string) bool { return was[table] == nil && len(rows) == 0 }) // later migrations made it
+		maps.DeleteFunc(is, func(table string, rows []string) bool {
+			return was[table] == nil && len(rows) == 0
+		}) // later migrations made it
 		if diff := cmp.Diff(was["objects"], is["objects"]); diff != "" || len(is["objects"]) == 0 {
 			t.Errorf("(-want +got):\n%s", diff)
 		}

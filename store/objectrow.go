@@ -205,7 +205,9 @@ func unpackWhole() func(packedRow) (calendar.Object, error) {
 }
 
 // unpacked turns a yield of objects into one of packed rows.
-func unpacked(unpack func(packedRow) (calendar.Object, error), yield func(calendar.Object, error) bool) func(packedRow, error) bool {
+func unpacked(
+	unpack func(packedRow) (calendar.Object, error), yield func(calendar.Object, error) bool,
+) func(packedRow, error) bool {
 	return func(p packedRow, err error) bool {
 		var o calendar.Object
 		if err == nil {
@@ -217,7 +219,8 @@ func unpacked(unpack func(packedRow) (calendar.Object, error), yield func(calend
 
 // recurrenceColumn selects an object's recurrence index as one word. Few objects have one, and for all others six
 // numbers per row would be wasted.
-const recurrenceColumn = `CASE WHEN dates = 0 THEN '-' ELSE concat_ws(',', known, week_1, week_2, week_3, dates, beat % 256) END`
+const recurrenceColumn = `CASE WHEN dates = 0 THEN '-'
+	ELSE concat_ws(',', known, week_1, week_2, week_3, dates, beat % 256) END`
 
 // recurrenceOf returns the recurrence index as stored: all zero if there is none, since every series has a date.
 func recurrenceOf(d calendar.Derived) calendar.RecurrenceIndex {

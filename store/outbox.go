@@ -12,15 +12,19 @@ import (
 
 // letterColumns are the columns of waiting iTIP mails, lightLetter the same without the large ones.
 const (
-	letterHead    = `id, user_id, sender, recipient, method, uid, recurrence, sequence, first, posted, due, tries, status, `
+	letterHead = `id, user_id, sender, recipient, method, uid, recurrence, sequence, first, posted,
+		due, tries, status, `
 	letterColumns = letterHead + `data`
 	lightLetter   = letterHead + `NULL`
-	selectWaiting = `SELECT ` + lightLetter + `, taken, CAST($3 AS BIGINT) FROM letters WHERE user_id = $1 AND uid = $2 ORDER BY number + 0`
-	takeLetters   = `UPDATE letters SET taken = $2, tries = tries + 1 WHERE taken <= $1 AND id IN (
+	selectWaiting = `SELECT ` + lightLetter + `, taken, CAST($3 AS BIGINT) FROM letters WHERE user_id = $1 AND uid = $2
+		ORDER BY number + 0`
+	takeLetters = `UPDATE letters SET taken = $2, tries = tries + 1 WHERE taken <= $1 AND id IN (
 		SELECT id FROM letters AS l WHERE due <= $1 AND taken <= $1 AND NOT EXISTS (
-			SELECT 1 FROM letters AS e WHERE e.user_id = l.user_id AND e.uid = l.uid AND e.recipient = l.recipient AND e.number < l.number)
+			SELECT 1 FROM letters AS e WHERE e.user_id = l.user_id AND e.uid = l.uid AND e.recipient = l.recipient
+				AND e.number < l.number)
 		ORDER BY due, id LIMIT $3) RETURNING ` + letterColumns
-	toldLetter = `id, user_id, sender, recipient, method, uid, recurrence, sequence, first, posted, at, tries, status, data`
+	toldLetter = `id, user_id, sender, recipient, method, uid, recurrence, sequence, first, posted, at,
+		tries, status, data`
 )
 
 var scanLetter = db.ScanInto(func(l *calendar.Letter) []any {
@@ -45,7 +49,9 @@ func scanHeld(row db.Scanner) (held, error) {
 }
 
 // Post implements [calendar.Poster].
-func (t schedulingTx) Post(ctx context.Context, user calendar.UserID, letters []calendar.Letter, most calendar.OutboxLimits) error {
+func (t schedulingTx) Post(
+	ctx context.Context, user calendar.UserID, letters []calendar.Letter, most calendar.OutboxLimits,
+) error {
 	number, err := db.RowOf(ctx, t, db.ScanNumber, `INSERT INTO outboxes (user_id, number) VALUES ($1, $2)
 		ON CONFLICT (user_id) DO UPDATE SET number = outboxes.number + $2 RETURNING number`, user, len(letters))
 	if err != nil {
@@ -55,7 +61,8 @@ func (t schedulingTx) Post(ctx context.Context, user calendar.UserID, letters []
 	waiting := map[calendar.UID][]held{}
 	for _, l := range letters {
 		if int64(len(l.Data)) > most.Letter {
-			return calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "a mail of %d bytes to %s is larger than mail servers accept", len(l.Data), l.To)
+			return calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize,
+				"a mail of %d bytes to %s is larger than mail servers accept", len(l.Data), l.To)
 		}
 		if _, known := waiting[l.UID]; !known {
 			waiting[l.UID], err = t.waiting(ctx, user, l.UID)
@@ -119,7 +126,8 @@ func (t *transaction) checkOutbox(ctx context.Context, user calendar.UserID, mos
 	if err != nil {
 		return err
 	}
-	bytes, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM letters WHERE user_id = $1`, user)
+	bytes, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM letters
+		WHERE user_id = $1`, user)
 	if err != nil {
 		return err
 	}
@@ -154,7 +162,9 @@ func (s schedulingStore) SettleLetter(ctx context.Context, l calendar.Letter) er
 }
 
 // ConcludeLetter implements [calendar.Outbox].
-func (s schedulingStore) ConcludeLetter(ctx context.Context, l calendar.Letter, sent bool, now time.Time, most int64) error {
+func (s schedulingStore) ConcludeLetter(
+	ctx context.Context, l calendar.Letter, sent bool, now time.Time, most int64,
+) error {
 	return s.transact(ctx, func(t *transaction) error {
 		gone, err := t.Exec(ctx, `DELETE FROM letters WHERE id = $1 AND tries = $2`, l.ID, l.Tries)
 		if err != nil || gone == 0 || !sent || l.Method.Leaves() {
@@ -179,14 +189,16 @@ const (
 // those about its instances. Beyond most bytes it first drops the largest texts, so that one large meeting does
 // not cost the others their links; bounces are still recognized without a text. Then it drops the oldest mails.
 func (t *transaction) tell(ctx context.Context, l calendar.Letter, now time.Time, most int64) error {
-	err := t.Run(ctx, `DELETE FROM told WHERE user_id = $1 AND recipient = $2 AND uid = $3 AND (recurrence = $4 OR $4 = '')`,
+	err := t.Run(ctx, `DELETE FROM told WHERE user_id = $1 AND recipient = $2 AND uid = $3
+		AND (recurrence = $4 OR $4 = '')`,
 		l.User, l.To, l.UID, l.Recurrence)
 	if err != nil {
 		return err
 	}
 	err = t.Run(ctx, `INSERT INTO told (`+toldLetter+`, size)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
-		l.ID, l.User, l.From, l.To, l.Method, l.UID, l.Recurrence, l.Sequence, l.First, l.Posted.Unix(), now.Unix(), l.Tries, l.Status,
+		l.ID, l.User, l.From, l.To, l.Method, l.UID, l.Recurrence, l.Sequence, l.First, l.Posted.Unix(), now.Unix(),
+		l.Tries, l.Status,
 		l.Data, len(l.Data))
 	if err != nil {
 		return err
@@ -195,24 +207,30 @@ func (t *transaction) tell(ctx context.Context, l calendar.Letter, now time.Time
 		return err
 	}
 	return t.Run(ctx, `DELETE FROM told WHERE user_id = $1 AND id IN (
-		SELECT id FROM (SELECT id, SUM(size) OVER (ORDER BY at DESC, id) AS newer FROM told WHERE user_id = $1) AS t WHERE newer > $2)`, l.User, most)
+		SELECT id FROM (SELECT id, SUM(size) OVER (ORDER BY at DESC, id) AS newer FROM told WHERE user_id = $1) AS t
+		WHERE newer > $2)`, l.User, most)
 }
 
 // Told implements [calendar.Outbox].
-func (s schedulingStore) Told(ctx context.Context, user calendar.UserID, to calendar.MailAddress, uid calendar.UID) ([]calendar.Letter, error) {
+func (s schedulingStore) Told(
+	ctx context.Context, user calendar.UserID, to calendar.MailAddress, uid calendar.UID,
+) ([]calendar.Letter, error) {
 	return db.RowsOf(ctx, s.db.Reads, scanLetter, `SELECT `+toldLetter+` FROM told
 		WHERE user_id = $1 AND recipient = $2 AND uid = $3 ORDER BY recurrence`, user, to, uid)
 }
 
 // WroteTo implements [calendar.Outbox].
 func (s schedulingStore) WroteTo(ctx context.Context, r calendar.Recipient) (bool, error) {
-	n, err := db.RowOf(ctx, s.db.Reads, db.ScanNumber, `SELECT CASE WHEN EXISTS (SELECT 1 FROM told WHERE user_id = $1 AND recipient = $2)
+	n, err := db.RowOf(ctx, s.db.Reads, db.ScanNumber, `SELECT CASE
+		WHEN EXISTS (SELECT 1 FROM told WHERE user_id = $1 AND recipient = $2)
 		OR EXISTS (SELECT 1 FROM letters WHERE user_id = $1 AND recipient = $2) THEN 1 ELSE 0 END`, r.User, r.To)
 	return n > 0, err
 }
 
 // WaitingFor implements [calendar.Outbox].
-func (s schedulingStore) WaitingFor(ctx context.Context, user calendar.UserID, to calendar.MailAddress, uid calendar.UID) ([]calendar.Letter, error) {
+func (s schedulingStore) WaitingFor(
+	ctx context.Context, user calendar.UserID, to calendar.MailAddress, uid calendar.UID,
+) ([]calendar.Letter, error) {
 	return db.RowsOf(ctx, s.db.Reads, scanLetter, `SELECT `+lightLetter+` FROM letters
 		WHERE user_id = $1 AND uid = $2 AND recipient = $3 ORDER BY number + 0`, user, uid, to)
 }
@@ -240,5 +258,6 @@ const toldFor = 365 * 24 * time.Hour
 // pruneTold deletes the mails to external attendees from before a time. A later mail about the same event
 // cannot show any more which details changed.
 func (s schedulingStore) pruneTold(ctx context.Context, older time.Time) error {
-	return s.run(ctx, `DELETE FROM told WHERE at < $2 OR at < $1 AND method <> $3`, older.Unix(), older.Add(-toldFor).Unix(), calendar.MethodRequest)
+	return s.run(ctx, `DELETE FROM told WHERE at < $2 OR at < $1 AND method <> $3`, older.Unix(),
+		older.Add(-toldFor).Unix(), calendar.MethodRequest)
 }

@@ -48,7 +48,8 @@ func (c columns[T]) packed() packing[T] {
 		case *string:
 			lengths, texts = append(lengths, `octet_length(`+one.text+`)`), append(texts, one.text)
 		case **string:
-			lengths, texts = append(lengths, `COALESCE(octet_length(`+one.text+`), -1)`), append(texts, `COALESCE(`+one.text+`, '')`)
+			lengths, texts = append(lengths, `COALESCE(octet_length(`+one.text+`), -1)`),
+				append(texts, `COALESCE(`+one.text+`, '')`)
 		case *remainder:
 			texts = append(texts, one.text)
 		}
@@ -60,7 +61,8 @@ func (c columns[T]) packed() packing[T] {
 	}
 	p.lengths = len(lengths)
 	// SQLite's driver copies each column's name with each query, and the default name is the whole expression.
-	p.selected = `concat_ws(' ', ` + strings.Join(append(numbers, lengths...), ", ") + `, ` + strings.Join(texts, " || ") + `) AS packed`
+	p.selected = `concat_ws(' ', ` + strings.Join(append(numbers, lengths...), ", ") + `, ` + strings.Join(texts,
+		" || ") + `) AS packed`
 	return p
 }
 

@@ -21,9 +21,13 @@ func TestPackedTexts(t *testing.T) {
 		ctx, s := t.Context(), openMigrated(t, url)
 		at := time.Unix(1_790_000_000, 0).UTC()
 		start, end := int64(-5), int64(7)
-		cal := calendar.Calendar{ID: "1 2 3", Owner: "u", Segment: "s", Properties: calendar.Properties{Kinds: calendar.AllKinds()}}
+		cal := calendar.Calendar{
+			ID: "1 2 3", Owner: "u", Segment: "s",
+			Properties: calendar.Properties{Kinds: calendar.AllKinds()},
+		}
 		want := calendar.Object{
-			Calendar: cal.ID, Name: "7 8 9 é.ics", ETag: `" 1"`, Version: 1, Size: 3, Data: []byte("\x00 1"), Created: at, Modified: at,
+			Calendar: cal.ID, Name: "7 8 9 é.ics", ETag: `" 1"`, Version: 1, Size: 3, Data: []byte("\x00 1"),
+			Created: at, Modified: at,
 			Derived: calendar.Derived{
 				UID: " 42 ", Kind: calendar.Todo, Summary: "0 日本 ", Search: " 1 2", Status: "IN PROCESS",
 				Span: calendar.Span{Start: &start, End: &end}, Recurring: true, Transparent: true,
@@ -60,7 +64,8 @@ func TestPackedCalendars(t *testing.T) {
 	at := time.Unix(1_790_000_000, 0).UTC()
 	odd, empty, blank, least, none := "1 2 日本", "", " ", int64(math.MinInt64), int64(0)
 	full := calendar.Properties{
-		Name: "-1 0 ", Color: &blank, Description: &odd, Order: &least, Kinds: calendar.Kinds{calendar.Todo, calendar.Event},
+		Name: "-1 0 ", Color: &blank, Description: &odd, Order: &least,
+		Kinds:    calendar.Kinds{calendar.Todo, calendar.Event},
 		Timezone: "Europe/Berlin", TimezoneData: &odd, Transparent: true, Hidden: true,
 	}
 	for name, props := range map[string]calendar.Properties{
@@ -73,15 +78,20 @@ func TestPackedCalendars(t *testing.T) {
 			testdb.Each(t, func(t *testing.T, url string) {
 				s := openMigrated(t, url)
 				for id, name := range map[calendar.UserID]string{"u 1": " 7 owner", "u 2": "sharee"} {
-					if err := s.InsertUser(t.Context(), calendar.User{ID: id, Name: name, DisplayName: "3 " + name}, "hash"); err != nil {
+					if err := s.InsertUser(t.Context(), calendar.User{ID: id, Name: name, DisplayName: "3 " + name},
+						"hash"); err != nil {
 						t.Fatal(err)
 					}
 				}
-				want := calendar.Calendar{ID: "1 2 3", Owner: "u 1", Segment: " 4 ", Properties: props, Created: at, Modified: at}
+				want := calendar.Calendar{
+					ID: "1 2 3", Owner: "u 1", Segment: " 4 ", Properties: props,
+					Created: at, Modified: at,
+				}
 				own := calendar.Arrangement{Name: &odd, Color: &empty, Order: &least, Opaque: true}
 				err := s.Update(t.Context(), func(tx calendar.Tx) error {
 					return errors.Join(tx.InsertCalendar(t.Context(), want), tx.PutShare(t.Context(), calendar.Share{
-						Calendar: want.ID, User: calendar.User{ID: "u 2"}, Access: calendar.WriteAccess, Status: calendar.ShareAccepted, Created: at,
+						Calendar: want.ID, User: calendar.User{ID: "u 2"}, Access: calendar.WriteAccess,
+						Status: calendar.ShareAccepted, Created: at,
 					}), tx.Arrange(t.Context(), want.ID, "u 2", own))
 				})
 				if err != nil {
@@ -127,7 +137,10 @@ func TestBrokenRows(t *testing.T) {
 	if o, err := unpack(packedRow{text: whole}); err != nil || o.Name != "a.ics" || o.Kind != calendar.Event {
 		t.Fatalf("%+v, %v", o, err)
 	}
-	for _, text := range []string{"", "1", whole[:len(whole)-1], "x" + whole, strings.Replace(whole, " 5 2 ", " -5 2 ", 1)} {
+	for _, text := range []string{
+		"", "1", whole[:len(whole)-1], "x" + whole,
+		strings.Replace(whole, " 5 2 ", " -5 2 ", 1),
+	} {
 		if o, err := unpack(packedRow{text: text}); !errors.Is(err, errPacked) {
 			t.Errorf("%q is %+v, %v", text, o, err)
 		}
@@ -141,10 +154,14 @@ func TestBrokenRows(t *testing.T) {
 func TestBrokenCalendars(t *testing.T) {
 	t.Parallel()
 	const row = "5 0 1 1 0 0 0 0 0 epoch 0 1 1 1 1 6 3 -1 -1 0 -1 cusnVEVENTUTCowner\n0\n0\n7\nMs Owner"
-	if c, err := unpackCalendar(row); err != nil || c.ID != "c" || c.Timezone != "UTC" || c.OwnerName != "owner" || c.OwnerTitle != "Ms Owner" || c.OwnerQuota.Bytes != 7 || c.Color != nil {
+	if c, err := unpackCalendar(row); err != nil || c.ID != "c" || c.Timezone != "UTC" || c.OwnerName != "owner" ||
+		c.OwnerTitle != "Ms Owner" || c.OwnerQuota.Bytes != 7 || c.Color != nil {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	for _, text := range []string{"", "5", row[:40], "x" + row, strings.Replace(row, " 3 -1", " 99 -1", 1), strings.Replace(row, " -1", " -2", 1)} {
+	for _, text := range []string{
+		"", "5", row[:40], "x" + row, strings.Replace(row, " 3 -1", " 99 -1", 1),
+		strings.Replace(row, " -1", " -2", 1),
+	} {
 		if c, err := unpackCalendar(text); !errors.Is(err, errPacked) {
 			t.Errorf("%q is %+v, %v", text, c, err)
 		}

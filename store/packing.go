@@ -106,5 +106,6 @@ func (p packedText) Scan(value any) error {
 
 // lengthBefore is an expression for the length of the text before a change, for the journal's row of that name.
 func lengthBefore(row string) string {
-	return `CASE WHEN ` + row + `.unpacked > 0 AND ` + row + `.before IS NOT NULL THEN ` + row + `.unpacked ELSE COALESCE(octet_length(` + row + `.before), 0) END`
+	return `CASE WHEN ` + row + `.unpacked > 0 AND ` + row + `.before IS NOT NULL THEN ` + row + `.unpacked
+		ELSE COALESCE(octet_length(` + row + `.before), 0) END`
 }

@@ -30,16 +30,24 @@ func TestFirstWordsStay(t *testing.T) {
 // ordinary is an event as clients write it.
 func ordinary(guests int) []byte {
 	var b strings.Builder
-	b.WriteString("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Mozilla.org/NONSGML Mozilla Calendar V1.1//EN\r\nBEGIN:VTIMEZONE\r\nTZID:Europe/Paris\r\n" +
-		"BEGIN:DAYLIGHT\r\nTZOFFSETFROM:+0100\r\nTZOFFSETTO:+0200\r\nTZNAME:CEST\r\nDTSTART:19700329T020000\r\nRRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=3\r\nEND:DAYLIGHT\r\n" +
-		"BEGIN:STANDARD\r\nTZOFFSETFROM:+0200\r\nTZOFFSETTO:+0100\r\nTZNAME:CET\r\nDTSTART:19701025T030000\r\nRRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=10\r\nEND:STANDARD\r\n" +
-		"END:VTIMEZONE\r\nBEGIN:VEVENT\r\nCREATED:20260214T093321Z\r\nLAST-MODIFIED:20260219T174518Z\r\nDTSTAMP:20260219T174518Z\r\nUID:5F1E3A6C-90BB-4D27\r\n" +
-		"SUMMARY:Budget review with the team\r\nDTSTART;TZID=Europe/Paris:20260317T143000\r\nDTEND;TZID=Europe/Paris:20260317T154500\r\nRRULE:FREQ=WEEKLY;BYDAY=TU;COUNT=17\r\n" +
-		"LOCATION:Fourth floor\\, Hamburg\r\nDESCRIPTION:Please bring the figures of last month and whoever can answer questions.\r\nORGANIZER;CN=Ann Miller:mailto:ann.miller@corp.example\r\n")
+	b.WriteString("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Mozilla.org/NONSGML Mozilla Calendar V1.1//EN\r\n" +
+		"BEGIN:VTIMEZONE\r\nTZID:Europe/Paris\r\n" +
+		"BEGIN:DAYLIGHT\r\nTZOFFSETFROM:+0100\r\nTZOFFSETTO:+0200\r\nTZNAME:CEST\r\nDTSTART:19700329T020000\r\n" +
+		"RRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=3\r\nEND:DAYLIGHT\r\n" +
+		"BEGIN:STANDARD\r\nTZOFFSETFROM:+0200\r\nTZOFFSETTO:+0100\r\nTZNAME:CET\r\nDTSTART:19701025T030000\r\n" +
+		"RRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=10\r\nEND:STANDARD\r\n" +
+		"END:VTIMEZONE\r\nBEGIN:VEVENT\r\nCREATED:20260214T093321Z\r\nLAST-MODIFIED:20260219T174518Z\r\n" +
+		"DTSTAMP:20260219T174518Z\r\nUID:5F1E3A6C-90BB-4D27\r\n" +
+		"SUMMARY:Budget review with the team\r\nDTSTART;TZID=Europe/Paris:20260317T143000\r\n" +
+		"DTEND;TZID=Europe/Paris:20260317T154500\r\nRRULE:FREQ=WEEKLY;BYDAY=TU;COUNT=17\r\n" +
+		"LOCATION:Fourth floor\\, Hamburg\r\nDESCRIPTION:Please bring the figures of last month and whoever can " +
+		"answer questions.\r\nORGANIZER;CN=Ann Miller:mailto:ann.miller@corp.example\r\n")
 	for i := range guests {
-		fmt.Fprintf(&b, "ATTENDEE;CN=Guest %d;PARTSTAT=ACCEPTED;CUTYPE=INDIVIDUAL;ROLE=REQ-PARTICIPANT:mailto:\r\n guest.%02x@corp.example\r\n", i, i*37%251)
+		fmt.Fprintf(&b, "ATTENDEE;CN=Guest %d;PARTSTAT=ACCEPTED;CUTYPE=INDIVIDUAL;ROLE=REQ-PARTICIPANT:mailto:\r\n "+
+			"guest.%02x@corp.example\r\n", i, i*37%251)
 	}
-	b.WriteString("BEGIN:VALARM\r\nACTION:DISPLAY\r\nTRIGGER:-PT15M\r\nDESCRIPTION:Reminder\r\nEND:VALARM\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")
+	b.WriteString("BEGIN:VALARM\r\nACTION:DISPLAY\r\nTRIGGER:-PT15M\r\nDESCRIPTION:Reminder\r\nEND:VALARM\r\n" +
+		"END:VEVENT\r\nEND:VCALENDAR\r\n")
 	return []byte(b.String())
 }
 
@@ -53,16 +61,22 @@ func TestPacking(t *testing.T) {
 		noise[i] = byte(random.IntN(256))
 	}
 	texts := map[string][]byte{
-		"nothing": nil, "empty": {}, "settings": []byte(`{"name":"Work"}`), "noise": noise, "first is the mark": append([]byte{packedFirst}, ordinary(0)...),
-		"event": ordinary(3), "30 guests": ordinary(30), "at the bound": bytes.Repeat([]byte("x"), mostPacked), "beyond it": bytes.Repeat([]byte("x"), mostPacked+1),
+		"nothing": nil, "empty": {}, "settings": []byte(`{"name":"Work"}`), "noise": noise,
+		"first is the mark": append([]byte{packedFirst}, ordinary(0)...),
+		"event":             ordinary(3), "30 guests": ordinary(30),
+		"at the bound": bytes.Repeat([]byte("x"), mostPacked),
+		"beyond it":    bytes.Repeat([]byte("x"), mostPacked+1),
 	}
 	for name, text := range texts {
 		stored, unpacked := pack(packers, text)
-		if unpacked != 0 && (int(unpacked) != len(text) || len(stored) >= len(text)) || unpacked == 0 && !bytes.Equal(stored, text) {
-			t.Errorf("%s of %d bytes is stored as %d, which say that they are %d", name, len(text), len(stored), unpacked)
+		if unpacked != 0 && (int(unpacked) != len(text) || len(stored) >= len(text)) || unpacked == 0 &&
+			!bytes.Equal(stored, text) {
+			t.Errorf("%s of %d bytes is stored as %d, which say that they are %d", name, len(text),
+				len(stored), unpacked)
 		}
 		var again []byte
-		if err := (packedText{&again, new(bool)}).Scan(stored); err != nil || !bytes.Equal(again, text) || (again == nil) != (text == nil) {
+		if err := (packedText{&again, new(bool)}).Scan(stored); err != nil ||
+			!bytes.Equal(again, text) || (again == nil) != (text == nil) {
 			t.Errorf("%s is read as %.60q, %v", name, again, err)
 		}
 	}
@@ -143,9 +157,15 @@ func TestJournalOfBeforeIsRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := s.Update(ctx, func(tx calendar.Tx) error {
-			err := tx.InsertCalendar(ctx, calendar.Calendar{ID: cal, Owner: "u", Segment: "s", Properties: calendar.Properties{Kinds: calendar.AllKinds()}})
+			err := tx.InsertCalendar(ctx, calendar.Calendar{
+				ID: cal, Owner: "u", Segment: "s",
+				Properties: calendar.Properties{Kinds: calendar.AllKinds()},
+			})
 			for v := range calendar.Version(2) {
-				err = errors.Join(err, tx.Log(ctx, calendar.Change{Calendar: cal, Version: v + 1, Object: "a.ics", UID: "a", Did: calendar.Modified, Before: text}))
+				err = errors.Join(err, tx.Log(ctx, calendar.Change{
+					Calendar: cal, Version: v + 1, Object: "a.ics",
+					UID: "a", Did: calendar.Modified, Before: text,
+				}))
 			}
 			return err
 		})
@@ -153,7 +173,8 @@ func TestJournalOfBeforeIsRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = s.update(ctx, func(tx *Tx) error {
-			_, err := tx.Exec(ctx, `UPDATE journal SET before = $2, unpacked = 0 WHERE calendar_id = $1 AND version = 1`, cal, text)
+			_, err := tx.Exec(ctx, `UPDATE journal SET before = $2, unpacked = 0
+				WHERE calendar_id = $1 AND version = 1`, cal, text)
 			return err
 		})
 		if err != nil {
@@ -172,11 +193,13 @@ func TestJournalOfBeforeIsRead(t *testing.T) {
 			}
 			for _, one := range read {
 				if bytes.Equal(one.Before, text) != want || one.Version == 1 && bytes.Equal(one.After, text) != want {
-					t.Errorf("of at most %d bytes, %d's are %d and %d", most, one.Version, len(one.Before), len(one.After))
+					t.Errorf("of at most %d bytes, %d's are %d and %d", most, one.Version,
+						len(one.Before), len(one.After))
 				}
 			}
 		}
-		sizes, err := db.RowsOf(ctx, s.db.Reads, db.ScanNumber, `SELECT octet_length(before) FROM journal WHERE calendar_id = $1 ORDER BY version`, cal)
+		sizes, err := db.RowsOf(ctx, s.db.Reads, db.ScanNumber, `SELECT octet_length(before) FROM journal
+			WHERE calendar_id = $1 ORDER BY version`, cal)
 		if err != nil || n != 2 || len(sizes) != 2 || sizes[0] != int64(len(text)) || 3*sizes[1] > sizes[0] {
 			t.Errorf("%d lines, stored with %v bytes: %v", n, sizes, err)
 		}

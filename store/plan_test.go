@@ -19,17 +19,21 @@ import (
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
-	byName, byVersion, bySpan, byRhythm := "sqlite_autoindex_objects_1", "objects_version", "objects_when", "objects_rhythm"
+	byName, byVersion, bySpan, byRhythm := "sqlite_autoindex_objects_1", "objects_version",
+		"objects_when", "objects_rhythm"
 	byBeat, known := "objects_beat", "objects_known"
 	for text, indexes := range map[string][]string{
 		selectObject + `AND name = $2 AND NOT deleted`: {byName},
 		selectObject + `AND uid = $2 AND NOT deleted`:  {"objects_copies"},
-		selectTags:                              {bySpan},
-		selectChanges:                           {byVersion},
-		selectChangesSince:                      {byVersion},
-		headTexts.all:                           {byName},
-		headTexts.bySpan:                        {byName, bySpan, bySpan, bySpan, bySpan, byRhythm, byRhythm, byRhythm},
-		headTexts.byHours:                       {byName, bySpan, bySpan, bySpan, bySpan, byBeat, byBeat, byBeat, known},
+		selectTags:         {bySpan},
+		selectChanges:      {byVersion},
+		selectChangesSince: {byVersion},
+		headTexts.all:      {byName},
+		headTexts.bySpan:   {byName, bySpan, bySpan, bySpan, bySpan, byRhythm, byRhythm, byRhythm},
+		headTexts.byHours: {
+			byName, bySpan, bySpan, bySpan, bySpan, byBeat,
+			byBeat, byBeat, known,
+		},
 		headTexts.byNames[0].text:               {byName},
 		headTexts.byNames[2].text:               {byName},
 		objectTexts.all:                         {byName},
@@ -68,7 +72,8 @@ func TestMakeRoomPlan(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
 	steps := strings.Join(plan(t, s, makeRoom.slotted), "\n")
-	if strings.Contains(steps, "SCAN inbox") || strings.Contains(steps, "ORDER BY") || !strings.Contains(steps, "inbox_items_user (user_id=? AND gone=? AND version<?)") {
+	if strings.Contains(steps, "SCAN inbox") || strings.Contains(steps, "ORDER BY") ||
+		!strings.Contains(steps, "inbox_items_user (user_id=? AND gone=? AND version<?)") {
 		t.Errorf("making room takes these steps:\n%s", steps)
 	}
 }
@@ -79,14 +84,16 @@ func TestSurveyPlan(t *testing.T) {
 	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
 	var objects []string
 	for _, step := range plan(t, s, s.search.near) {
-		if strings.Contains(step, "SEARCH") || strings.Contains(step, "SCAN") && !strings.Contains(step, "VIRTUAL TABLE") {
+		if strings.Contains(step, "SEARCH") || strings.Contains(step, "SCAN") &&
+			!strings.Contains(step, "VIRTUAL TABLE") {
 			objects = append(objects, step)
 		}
 		if strings.Contains(step, "TEMP B-TREE") {
 			t.Errorf("it sorts what the index has in order: %s", step)
 		}
 	}
-	if len(objects) != 2 || !strings.Contains(objects[0], "PRIMARY KEY") || !strings.Contains(objects[1], "COVERING INDEX objects_when (calendar_id=? AND reach=? AND span_start>?)") {
+	if len(objects) != 2 || !strings.Contains(objects[0], "PRIMARY KEY") ||
+		!strings.Contains(objects[1], "COVERING INDEX objects_when (calendar_id=? AND reach=? AND span_start>?)") {
 		t.Errorf("the survey takes these steps: %q", objects)
 	}
 }
@@ -95,10 +102,12 @@ func TestSurveyPlan(t *testing.T) {
 func TestOutboxPlan(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
-	for text, indexes := range map[string][]string{takeLetters: {"letters_due (due<?)", "letters_talk (user_id=? AND uid=? AND recipient=? AND number<?)"}, selectWaiting: {"letters_talk (user_id=? AND uid=?)"}} {
+	for text, indexes := range map[string][]string{takeLetters: {"letters_due (due<?)", "letters_talk (user_id=? AND " +
+		"uid=? AND recipient=? AND number<?)"}, selectWaiting: {"letters_talk (user_id=? AND uid=?)"}} {
 		steps := strings.Join(plan(t, s, text), "\n")
 		for _, index := range indexes {
-			if !strings.Contains(steps, index) || strings.Contains(steps, "SCAN letters") || strings.Contains(steps, "SCAN l") {
+			if !strings.Contains(steps, index) || strings.Contains(steps, "SCAN letters") ||
+				strings.Contains(steps, "SCAN l") {
 				t.Errorf("it takes\n%s\nwant %s", steps, index)
 			}
 		}
@@ -110,24 +119,29 @@ func TestJournalPlan(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
 	for question, index := range map[string]string{
-		journaledOf: "INDEX journal_copies (uid=? AND calendar_id=?", journaledByAndOf: "INDEX journal_copies (uid=? AND calendar_id=?",
+		journaledOf:      "INDEX journal_copies (uid=? AND calendar_id=?",
+		journaledByAndOf: "INDEX journal_copies (uid=? AND calendar_id=?",
 		journaledAmong:   "INDEX journal_copies (uid=? AND calendar_id=?",
 		journaledOfShare: "INDEX journal_whom (", journaledBy: "INDEX journal_token (",
 	} {
-		if steps := plan(t, s, selectWithBefore+question); len(steps) != 1 && question != journaledAmong || !strings.Contains(steps[0], index) {
+		if steps := plan(t, s, selectWithBefore+question); len(steps) != 1 && question != journaledAmong ||
+			!strings.Contains(steps[0], index) {
 			t.Errorf("%s takes %q, want %s", question, steps, index)
 		}
 		// The change that undid another, and the undone one, are found by two numbers: a calendar may have any
 		// number of either.
 		if steps := strings.Join(plan(t, s, selectListed+question), "\n"); strings.Count(steps, "SEARCH x") != 2 ||
-			!strings.Contains(steps, "(calendar_id=? AND version=?)\nCORR") || !strings.Contains(steps, "journal_undone_by (calendar_id=? AND undone_by=?)") {
+			!strings.Contains(steps, "(calendar_id=? AND version=?)\nCORR") ||
+			!strings.Contains(steps, "journal_undone_by (calendar_id=? AND undone_by=?)") {
 			t.Errorf("%s as lists show it takes\n%s", question, steps)
 		}
-		if steps := plan(t, s, selectListed+question); !strings.Contains(steps[0], index) || strings.Contains(strings.Join(steps, " "), "SCAN") {
+		if steps := plan(t, s, selectListed+question); !strings.Contains(steps[0], index) ||
+			strings.Contains(strings.Join(steps, " "), "SCAN") {
 			t.Errorf("%s as lists show it takes %q, want %s", question, steps, index)
 		}
 	}
-	if steps := strings.Join(plan(t, s, selectTexts), "\n"); strings.Contains(steps, "SCAN") || !strings.Contains(steps, "k USING COVERING INDEX") && !strings.Contains(steps, "k USING INDEX journal_copies") {
+	if steps := strings.Join(plan(t, s, selectTexts), "\n"); strings.Contains(steps, "SCAN") ||
+		!strings.Contains(steps, "k USING COVERING INDEX") && !strings.Contains(steps, "k USING INDEX journal_copies") {
 		t.Errorf("the texts of changes take these steps: %s", steps)
 	}
 }
@@ -233,7 +247,10 @@ func TestPostgresKnowsItsRows(t *testing.T) {
 			}
 			for i := range firstAnalysis {
 				name := fmt.Sprint(i)
-				o := calendar.Object{Calendar: "cal", Name: calendar.ObjectName(name), Version: calendar.Version(i + 1), Data: []byte("x")}
+				o := calendar.Object{
+					Calendar: "cal", Name: calendar.ObjectName(name),
+					Version: calendar.Version(i + 1), Data: []byte("x"),
+				}
 				o.UID = calendar.UID(name)
 				if err := tx.PutObject(ctx, o); err != nil {
 					return err

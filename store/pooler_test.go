@@ -59,7 +59,10 @@ func TestPooler(t *testing.T) {
 	if err := one.InsertUser(ctx, calendar.User{ID: "ann", Name: "ann"}, "hash"); err != nil {
 		t.Fatal(err)
 	}
-	cal := calendar.Calendar{ID: "work", Owner: "ann", Segment: "work", Properties: calendar.Properties{Name: "Work", Kinds: calendar.AllKinds()}}
+	cal := calendar.Calendar{
+		ID: "work", Owner: "ann", Segment: "work",
+		Properties: calendar.Properties{Name: "Work", Kinds: calendar.AllKinds()},
+	}
 	if err := one.Update(ctx, func(tx calendar.Tx) error { return tx.InsertCalendar(ctx, cal) }); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +83,8 @@ func TestPooler(t *testing.T) {
 	for w := range 8 {
 		all.Go(func() {
 			for i := range 10 {
-				if err := pooledPut(ctx, []*store.Store{one, other}[w%2], cal.ID, fmt.Sprint(w, "-", i, ".ics")); err != nil {
+				if err := pooledPut(ctx, []*store.Store{one, other}[w%2], cal.ID,
+					fmt.Sprint(w, "-", i, ".ics")); err != nil {
 					t.Error(err)
 				}
 			}
@@ -101,7 +105,8 @@ func pooledPut(ctx context.Context, s *store.Store, in calendar.CalendarID, name
 			return err
 		}
 		return tx.PutObject(ctx, calendar.Object{
-			Calendar: in, Name: calendar.ObjectName(name), Version: now.Version, ETag: calendar.ETagOf(data), Size: int64(len(data)), Data: data,
+			Calendar: in, Name: calendar.ObjectName(name), Version: now.Version, ETag: calendar.ETagOf(data),
+			Size: int64(len(data)), Data: data,
 			Derived: calendar.Derived{UID: calendar.UID(name), Kind: calendar.Event},
 		})
 	})
@@ -138,7 +143,10 @@ func TestPoolerBeforeStandby(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	cal := calendar.Calendar{ID: "work", Owner: "ann", Segment: "work", Properties: calendar.Properties{Name: "Work", Kinds: calendar.AllKinds()}}
+	cal := calendar.Calendar{
+		ID: "work", Owner: "ann", Segment: "work",
+		Properties: calendar.Properties{Name: "Work", Kinds: calendar.AllKinds()},
+	}
 	err = errors.Join(s.Migrate(ctx), s.InsertUser(ctx, calendar.User{ID: "ann", Name: "ann"}, "hash"),
 		s.Update(ctx, func(tx calendar.Tx) error { return tx.InsertCalendar(ctx, cal) }))
 	if err != nil {
@@ -192,7 +200,8 @@ pool_mode = transaction
 default_pool_size = 3
 ignore_startup_parameters = jit,statement_timeout,search_path
 `, u.Hostname(), port, u.User.Username(), password, cmp.Or(u.Query().Get("search_path"), "public"), at)
-	dir, err := os.MkdirTemp("", "pooler") //nolint:usetesting // the pooler runs as a user who sees nothing in the test's own
+	dir, err := os.MkdirTemp("",
+		"pooler") //nolint:usetesting // the pooler runs as a user who sees nothing in the test's own
 	if err != nil {
 		t.Fatal(err)
 	}

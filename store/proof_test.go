@@ -21,7 +21,8 @@ import (
 func TestRightEndsWhileChangeWaits(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
-		h, other := housetest.Open(t, url, housetest.At(time.Date(2026, 11, 27, 9, 0, 0, 0, time.UTC))), open(t, url, store.Options{})
+		h, other := housetest.Open(t, url, housetest.At(time.Date(2026, 11, 27, 9, 0, 0, 0, time.UTC))),
+			open(t, url, store.Options{})
 		service := auth.New(h.Login())
 		u, err := service.CreateUser(t.Context(), auth.NewUser{Name: "alice", Password: "correct horse battery"})
 		if err != nil {
@@ -43,7 +44,8 @@ func TestRightEndsWhileChangeWaits(t *testing.T) {
 			{"disabled", `UPDATE users SET disabled = TRUE`, http.StatusUnauthorized},
 			{"touched", ``, http.StatusOK},
 		} {
-			_, secret, err := service.CreateToken(t.Context(), auth.TokenSpec{User: "alice", Name: "program", Scopes: calendar.ScopeRead | calendar.ScopeWrite})
+			_, secret, err := service.CreateToken(t.Context(),
+				auth.TokenSpec{User: "alice", Name: "program", Scopes: calendar.ScopeRead | calendar.ScopeWrite})
 			if err != nil {
 				t.Fatal(err)
 			}

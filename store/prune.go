@@ -27,7 +27,8 @@ func (s *Store) Prune(ctx context.Context, older time.Time) error {
 		return err
 	}
 	for _, forget := range [...]func(context.Context, time.Time) error{
-		s.pruneHomes, s.pruneSubscriptions, s.pruneDeliveries, s.pruneGrants, s.pruneNotices, s.pruneTold, s.pruneInboxes, s.pruneUnverified,
+		s.pruneHomes, s.pruneSubscriptions, s.pruneDeliveries, s.pruneGrants, s.pruneNotices, s.pruneTold,
+		s.pruneInboxes, s.pruneUnverified,
 	} {
 		if err := forget(ctx, older); err != nil {
 			return err
@@ -58,7 +59,8 @@ func (s objectStore) prune(ctx context.Context, id calendar.CalendarID, older ti
 	}
 	// Each step selects its rows first, because not every engine has DELETE … LIMIT.
 	err = s.inSteps(ctx, &done.bodies, `UPDATE journal SET before = NULL WHERE calendar_id = $1 AND version IN (
-		SELECT version FROM journal WHERE calendar_id = $1 AND version < $2 AND before IS NOT NULL LIMIT $3)`, id, kept, pruneRows)
+		SELECT version FROM journal WHERE calendar_id = $1 AND version < $2 AND before IS NOT NULL
+		LIMIT $3)`, id, kept, pruneRows)
 	if err != nil {
 		return err
 	}
@@ -83,8 +85,10 @@ func (s objectStore) buryTombstones(ctx context.Context, id calendar.CalendarID,
 }
 
 func (t *transaction) dropTombstones(ctx context.Context, id calendar.CalendarID, kept int64) (int64, error) {
-	const some = `SELECT version FROM objects WHERE calendar_id = $1 AND deleted AND version < $2 ORDER BY version LIMIT $3`
-	latest, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COALESCE(MAX(version), 0) FROM (`+some+`) AS s`, id, kept, pruneRows)
+	const some = `SELECT version FROM objects WHERE calendar_id = $1 AND deleted AND version < $2
+		ORDER BY version LIMIT $3`
+	latest, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COALESCE(MAX(version), 0)
+		FROM (`+some+`) AS s`, id, kept, pruneRows)
 	if err != nil || latest == 0 {
 		return 0, err
 	}
@@ -102,7 +106,8 @@ func (t *transaction) dropTombstones(ctx context.Context, id calendar.CalendarID
 // emptyTrash deletes old calendars for good.
 func (s calendarStore) emptyTrash(ctx context.Context, older time.Time, done *pruned) error {
 	for {
-		ids, err := db.RowsOf(ctx, s.db.Reads, db.ScanText, `SELECT id FROM calendars WHERE trashed < $1 LIMIT $2`, older.Unix(), pageRows)
+		ids, err := db.RowsOf(ctx, s.db.Reads, db.ScanText, `SELECT id FROM calendars WHERE trashed < $1
+			LIMIT $2`, older.Unix(), pageRows)
 		if err != nil || len(ids) == 0 {
 			return err
 		}
@@ -136,7 +141,9 @@ func (s objectStore) PruneLines(ctx context.Context, older time.Time) error {
 // dropLines deletes the oldest journal lines of a calendar, some at a time, and the rows that belong to them.
 // The same transaction records that in the calendar: a client that asks for the changes since an older line
 // must not take the remaining ones for all.
-func (s objectStore) dropLines(ctx context.Context, id calendar.CalendarID, older time.Time) (dropped int64, err error) {
+func (s objectStore) dropLines(
+	ctx context.Context, id calendar.CalendarID, older time.Time,
+) (dropped int64, err error) {
 	// Versions have the order of times, so the first line that stays ends the search.
 	until, at := int64(0), int64(0)
 	err = db.Each(ctx, s.db.Reads, func(row db.Scanner) (bool, error) {
@@ -146,14 +153,16 @@ func (s objectStore) dropLines(ctx context.Context, id calendar.CalendarID, olde
 			until, at = version, max(at, made)
 		}
 		return old == 1, err
-	}, `SELECT version, at, CASE WHEN at < $2 AND before IS NULL THEN 1 ELSE 0 END FROM journal WHERE calendar_id = $1 ORDER BY version LIMIT $3`,
+	}, `SELECT version, at, CASE WHEN at < $2 AND before IS NULL THEN 1 ELSE 0 END FROM journal WHERE calendar_id = $1
+		ORDER BY version LIMIT $3`,
 		id, older.Unix(), pruneRows)
 	if err != nil || until == 0 {
 		return 0, err
 	}
 	err = s.transact(ctx, func(t *transaction) error {
 		// First, to keep the lock order of all other changes.
-		err := t.Run(ctx, `UPDATE calendars SET lines_pruned = $2, lines_pruned_at = CASE WHEN lines_pruned_at > $3 THEN lines_pruned_at ELSE $3 END
+		err := t.Run(ctx, `UPDATE calendars SET lines_pruned = $2, lines_pruned_at = CASE WHEN lines_pruned_at > $3
+			THEN lines_pruned_at ELSE $3 END
 			WHERE id = $1 AND lines_pruned < $2`, id, until, at)
 		if err != nil {
 			return err

@@ -17,16 +17,20 @@ type subscriberStore struct{ *database }
 // Subscribe implements [calendar.Subscriptions].
 func (s subscriberStore) Subscribe(ctx context.Context, sub calendar.Subscription, now time.Time, each, all int) error {
 	return s.transact(ctx, func(t *transaction) error {
-		if err := t.Run(ctx, `DELETE FROM subscriptions WHERE user_id = $1 AND until <= $2`, sub.User, now.Unix()); err != nil {
+		if err := t.Run(ctx, `DELETE FROM subscriptions WHERE user_id = $1 AND until <= $2`, sub.User,
+			now.Unix()); err != nil {
 			return err
 		}
-		err := t.Run(ctx, `INSERT INTO subscriptions (subscriber, name, user_id, calendar_id, uid, seen, until) VALUES ($1, $2, $3, $4, $5, $6, $7)
-			ON CONFLICT (subscriber, name) DO UPDATE SET calendar_id = excluded.calendar_id, uid = excluded.uid, seen = excluded.seen, until = excluded.until`,
+		err := t.Run(ctx, `INSERT INTO subscriptions (subscriber, name, user_id, calendar_id, uid, seen, until)
+			VALUES ($1, $2, $3, $4, $5, $6, $7)
+			ON CONFLICT (subscriber, name) DO UPDATE
+			SET calendar_id = excluded.calendar_id, uid = excluded.uid, seen = excluded.seen, until = excluded.until`,
 			sub.Subscriber, sub.Name, sub.User, sub.Calendar, sub.UID, sub.Seen, sub.Until.Unix())
 		if err != nil {
 			return err
 		}
-		held, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM subscriptions WHERE subscriber = $1`, sub.Subscriber)
+		held, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM subscriptions
+			WHERE subscriber = $1`, sub.Subscriber)
 		if err != nil {
 			return err
 		}
@@ -36,7 +40,8 @@ func (s subscriberStore) Subscribe(ctx context.Context, sub calendar.Subscriptio
 		t.hint.Subscribers = append(t.hint.Subscribers, sub.Subscriber)
 		// The new subscription usually expires last, so it stays.
 		return t.Run(ctx, `DELETE FROM subscriptions WHERE user_id = $1 AND (subscriber, name) NOT IN (
-			SELECT subscriber, name FROM subscriptions WHERE user_id = $1 ORDER BY until DESC, subscriber, name LIMIT $2)`, sub.User, all)
+			SELECT subscriber, name FROM subscriptions WHERE user_id = $1 ORDER BY until DESC, subscriber, name
+			LIMIT $2)`, sub.User, all)
 	})
 }
 
@@ -49,7 +54,9 @@ func (s subscriberStore) Unsubscribe(ctx context.Context, id calendar.Subscriber
 }
 
 // Subscriptions implements [calendar.Subscriptions].
-func (s subscriberStore) Subscriptions(ctx context.Context, id calendar.SubscriberID, now time.Time) ([]calendar.Subscription, error) {
+func (s subscriberStore) Subscriptions(
+	ctx context.Context, id calendar.SubscriberID, now time.Time,
+) ([]calendar.Subscription, error) {
 	return db.RowsOf(ctx, s.db.Reads, scanSubscription, `SELECT subscriber, name, user_id, calendar_id, uid, seen, until
 		FROM subscriptions WHERE subscriber = $1 AND until > $2 ORDER BY name`, id, now.Unix())
 }
@@ -62,7 +69,8 @@ var scanSubscription = db.ScanInto(func(sub *calendar.Subscription) []any {
 func (s subscriberStore) Seen(ctx context.Context, known []calendar.Subscription) error {
 	return s.transact(ctx, func(t *transaction) error {
 		for _, sub := range known {
-			err := t.Run(ctx, `UPDATE subscriptions SET seen = $3 WHERE subscriber = $1 AND name = $2 AND calendar_id = $4 AND uid = $5`,
+			err := t.Run(ctx, `UPDATE subscriptions SET seen = $3
+				WHERE subscriber = $1 AND name = $2 AND calendar_id = $4 AND uid = $5`,
 				sub.Subscriber, sub.Name, sub.Seen, sub.Calendar, sub.UID)
 			if err != nil {
 				return err
@@ -90,9 +98,11 @@ var pushColumns = columns[calendar.PushDue]{
 const (
 	// sumOfHome is the state of a user's home as one number, which changes when a calendar is added, removed or
 	// changed. The factor keeps the removal of one calendar and the addition of another from canceling out.
-	sumOfHome = `(SELECT CAST(COALESCE(SUM(h.version + 1009 * h.created), 0) AS BIGINT) FROM calendars h WHERE h.owner_id = p.user_id AND h.trashed IS NULL) +
+	sumOfHome = `(SELECT CAST(COALESCE(SUM(h.version + 1009 * h.created), 0) AS BIGINT) FROM calendars h
+		WHERE h.owner_id = p.user_id AND h.trashed IS NULL) +
 		(SELECT CAST(COALESCE(SUM(h.version + 1009 * h.created + s.own_version), 0) AS BIGINT) FROM shares s
-			JOIN calendars h ON h.id = s.calendar_id WHERE s.user_id = p.user_id AND h.trashed IS NULL AND s.access <> 'freebusy')`
+			JOIN calendars h ON h.id = s.calendar_id
+			WHERE s.user_id = p.user_id AND h.trashed IS NULL AND s.access <> 'freebusy')`
 
 	duePush   = `p.due <= $1 AND p.expires > $1`
 	ownOfPush = `COALESCE(s.own_version, 0)`
@@ -102,7 +112,8 @@ const (
 // a standby was promoted, lower. A home is summed once for all subscriptions of its user. The first due push of
 // every user comes before anyone's second.
 var selectDuePushes = `WITH homes AS MATERIALIZED (
-		SELECT p.user_id, ` + sumOfHome + ` AS state FROM (SELECT DISTINCT user_id FROM push_subscriptions p WHERE calendar_id = '' AND ` + duePush + `) AS p
+		SELECT p.user_id, ` + sumOfHome + ` AS state
+		FROM (SELECT DISTINCT user_id FROM push_subscriptions p WHERE calendar_id = '' AND ` + duePush + `) AS p
 	), due AS (
 		SELECT p.id, p.user_id, p.due, c.version AS now, ` + ownOfPush + ` AS now_own
 			FROM push_subscriptions p JOIN calendars c ON c.id = p.calendar_id AND c.trashed IS NULL
@@ -125,15 +136,19 @@ func (s subscriberStore) DuePushes(ctx context.Context, now time.Time, most int)
 }
 
 // RegisterPush implements [calendar.Pushes].
-func (s subscriberStore) RegisterPush(ctx context.Context, sub calendar.PushSubscription, most, homes int) (calendar.PushSubscription, error) {
+func (s subscriberStore) RegisterPush(
+	ctx context.Context, sub calendar.PushSubscription, most, homes int,
+) (calendar.PushSubscription, error) {
 	err := s.transact(ctx, func(t *transaction) error {
 		id, err := db.RowOf(ctx, t, db.ScanText, `INSERT INTO push_subscriptions
 			(id, user_id, token_id, calendar_id, endpoint, public_key, auth, expires, told, told_own, due, tries)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, 0, $9, 0)
-			ON CONFLICT (user_id, calendar_id, endpoint) DO UPDATE SET token_id = excluded.token_id, public_key = excluded.public_key,
+			ON CONFLICT (user_id, calendar_id, endpoint) DO UPDATE
+			SET token_id = excluded.token_id, public_key = excluded.public_key,
 				auth = excluded.auth, expires = excluded.expires
 			RETURNING id`,
-			sub.ID, sub.User, sub.Token, sub.Calendar, sub.Endpoint, sub.Key, sub.Auth, sub.Expires.Unix(), sub.Due.Unix())
+			sub.ID, sub.User, sub.Token, sub.Calendar, sub.Endpoint, sub.Key, sub.Auth,
+			sub.Expires.Unix(), sub.Due.Unix())
 		if err != nil {
 			return err
 		}
@@ -144,14 +159,17 @@ func (s subscriberStore) RegisterPush(ctx context.Context, sub calendar.PushSubs
 		}
 		sub.ID = calendar.PushID(id)
 		if sub.Calendar == "" {
-			held, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM push_subscriptions WHERE user_id = $1 AND calendar_id = '' AND expires > $2`,
+			held, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM push_subscriptions
+				WHERE user_id = $1 AND calendar_id = '' AND expires > $2`,
 				sub.User, sub.Due.Unix())
 			if err != nil || held > int64(homes) {
-				return cmp.Or(err, error(calendar.Errorf(calendar.TooLarge, "", "a user may have at most %d push subscriptions for all their calendars", homes)))
+				return cmp.Or(err, error(calendar.Errorf(calendar.TooLarge, "", "a user may have at most %d push "+
+					"subscriptions for all their calendars", homes)))
 			}
 		}
 		return t.Run(ctx, `DELETE FROM push_subscriptions WHERE user_id = $1 AND id <> $3 AND id NOT IN (
-			SELECT id FROM push_subscriptions WHERE user_id = $1 AND id <> $3 ORDER BY expires DESC, id LIMIT $2)`, sub.User, most-1, id)
+			SELECT id FROM push_subscriptions WHERE user_id = $1 AND id <> $3 ORDER BY expires DESC, id
+			LIMIT $2)`, sub.User, most-1, id)
 	})
 	return sub, err
 }
@@ -160,8 +178,10 @@ func (s subscriberStore) RegisterPush(ctx context.Context, sub calendar.PushSubs
 func (t *transaction) knows(ctx context.Context, sub calendar.PushSubscription) error {
 	text := `UPDATE push_subscriptions AS p SET told = ` + sumOfHome + ` WHERE id = $1`
 	if sub.Calendar != "" {
-		text = `UPDATE push_subscriptions AS p SET told = COALESCE((SELECT c.version FROM calendars c WHERE c.id = p.calendar_id), 0),
-			told_own = COALESCE((SELECT s.own_version FROM shares s WHERE s.calendar_id = p.calendar_id AND s.user_id = p.user_id), 0) WHERE id = $1`
+		text = `UPDATE push_subscriptions AS p
+			SET told = COALESCE((SELECT c.version FROM calendars c WHERE c.id = p.calendar_id), 0),
+			told_own = COALESCE((SELECT s.own_version FROM shares s
+				WHERE s.calendar_id = p.calendar_id AND s.user_id = p.user_id), 0) WHERE id = $1`
 	}
 	return t.Run(ctx, text, sub.ID)
 }
@@ -172,9 +192,13 @@ func (s subscriberStore) UnregisterPush(ctx context.Context, user calendar.UserI
 }
 
 // QuietPush implements [calendar.Pushes].
-func (s subscriberStore) QuietPush(ctx context.Context, user calendar.UserID, ids []calendar.PushID, m calendar.Moved) error {
-	text := `UPDATE push_subscriptions SET told = $4 WHERE user_id = $1 AND calendar_id = $2 AND told = $3 AND told_own = $5 AND EXISTS (
-		SELECT 1 FROM journal WHERE calendar_id = $2 AND version = $4 AND user_id = $6 AND token_id = $7 AND agent = $8)`
+func (s subscriberStore) QuietPush(
+	ctx context.Context, user calendar.UserID, ids []calendar.PushID, m calendar.Moved,
+) error {
+	text := `UPDATE push_subscriptions SET told = $4
+		WHERE user_id = $1 AND calendar_id = $2 AND told = $3 AND told_own = $5 AND EXISTS (
+		SELECT 1 FROM journal WHERE calendar_id = $2 AND version = $4 AND user_id = $6
+			AND token_id = $7 AND agent = $8)`
 	args := []any{user, m.Calendar, m.Before, m.After, m.Own, m.By.User.ID, m.By.Token, m.By.Agent}
 	if len(ids) > 0 {
 		var marks []string
@@ -194,7 +218,8 @@ func (s subscriberStore) SettlePushes(ctx context.Context, all []calendar.PushSu
 			if p.Endpoint == "" {
 				err = t.Later(ctx, db.Ignore, `DELETE FROM push_subscriptions WHERE id = $1`, p.ID)
 			} else {
-				err = t.Later(ctx, db.Ignore, `UPDATE push_subscriptions SET told = $2, told_own = $3, due = $4, tries = $5 WHERE id = $1 AND endpoint = $6`,
+				err = t.Later(ctx, db.Ignore, `UPDATE push_subscriptions
+					SET told = $2, told_own = $3, due = $4, tries = $5 WHERE id = $1 AND endpoint = $6`,
 					p.ID, p.Told, p.ToldOwn, p.Due.Unix(), p.Tries, p.Endpoint)
 			}
 			if err != nil {

@@ -49,7 +49,9 @@ func busyCalendar(t *testing.T, advance func(context.Context, calendar.Tx, calen
 	}
 	for _, id := range []calendar.CalendarID{"busy", "other"} {
 		cal := calendar.Calendar{ID: id, Owner: "alice", Segment: calendar.Segment(id)}
-		if err := s.Update(t.Context(), func(tx calendar.Tx) error { return tx.InsertCalendar(t.Context(), cal) }); err != nil {
+		if err := s.Update(t.Context(), func(tx calendar.Tx) error {
+			return tx.InsertCalendar(t.Context(), cal)
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -114,7 +116,8 @@ func TestAdvanceFree(t *testing.T) {
 	}
 	err = s.Update(t.Context(), func(tx calendar.Tx) error {
 		for _, id := range []calendar.CalendarID{"busy", "other"} {
-			if err := tx.InsertCalendar(t.Context(), calendar.Calendar{ID: id, Owner: "alice", Segment: calendar.Segment(id)}); err != nil {
+			if err := tx.InsertCalendar(t.Context(),
+				calendar.Calendar{ID: id, Owner: "alice", Segment: calendar.Segment(id)}); err != nil {
 				return err
 			}
 		}
@@ -166,7 +169,8 @@ func TestLockIsNotWaitedForLong(t *testing.T) {
 			_, err := tx.Advance(t.Context(), "busy")
 			return err
 		})
-		if calendar.ReasonOf(err) != calendar.Unavailable || !strings.Contains(err.Error(), "another change of the same calendar") || tries != 1 {
+		if calendar.ReasonOf(err) != calendar.Unavailable ||
+			!strings.Contains(err.Error(), "another change of the same calendar") || tries != 1 {
 			t.Errorf("after %d tries: %v", tries, err)
 		}
 		return nil
@@ -181,7 +185,8 @@ func TestIgnoredError(t *testing.T) {
 	t.Parallel()
 	m := newMeeting(t)
 	err := m.store.update(t.Context(), func(tx *Tx) error {
-		if err := tx.Run(t.Context(), `INSERT INTO users (id, name, display_name, email, timezone, created) VALUES ('bob', 'bob', '', '', '', 0)`); err != nil {
+		if err := tx.Run(t.Context(), `INSERT INTO users (id, name, display_name, email, timezone, created)
+			VALUES ('bob', 'bob', '', '', '', 0)`); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(t.Context(), `SELECT 1/0`); err == nil {
@@ -208,13 +213,17 @@ func TestLostConnectionBeginsAgain(t *testing.T) {
 		if tries == 1 {
 			own, err := db.RowOf(t.Context(), tx, db.ScanNumber, `SELECT pg_backend_pid()`)
 			m.fine(err)
-			_, err = m.other.write(t.Context(), fmt.Sprintf("DO $$ BEGIN PERFORM pg_terminate_backend(%d); END $$", own))
+			_, err = m.other.write(t.Context(), fmt.Sprintf("DO $$ BEGIN PERFORM "+
+				"pg_terminate_backend(%d); END $$", own))
 			m.fine(err)
 		}
 		if _, _, err := tx.Duplicates(t.Context(), "busy", "a", "a"); err != nil {
 			return err
 		}
-		return tx.Log(t.Context(), calendar.Change{Calendar: cal.ID, Version: cal.Version, Object: "a", Did: calendar.Created})
+		return tx.Log(t.Context(), calendar.Change{
+			Calendar: cal.ID, Version: cal.Version, Object: "a",
+			Did: calendar.Created,
+		})
 	}))
 	n, err := db.RowOf(t.Context(), m.other.db.Reads, db.ScanNumber, `SELECT COUNT(*) FROM journal`)
 	if err != nil || n != 1 || tries != 2 {

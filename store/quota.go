@@ -10,7 +10,8 @@ import (
 const (
 	// selectUsage has a SELECT for each index of calendars. A calendar that is being removed counts for no
 	// user.
-	selectUsage = `SELECT COUNT(*) AS calendars, COALESCE(SUM(objects), 0) AS objects, COALESCE(SUM(bytes), 0) AS bytes FROM (
+	selectUsage = `SELECT COUNT(*) AS calendars, COALESCE(SUM(objects), 0) AS objects, COALESCE(SUM(bytes), 0) AS bytes
+		FROM (
 		SELECT objects, bytes FROM calendars WHERE owner_id = $1 AND trashed IS NULL
 		UNION ALL SELECT objects, bytes FROM calendars WHERE owner_id = $1 AND trashed > ` + leaving + `) AS c`
 
@@ -18,14 +19,16 @@ const (
 		WHERE trashed IS NULL OR trashed > ` + leaving + ` GROUP BY owner_id`
 
 	liveObjects = `(SELECT COUNT(*) FROM objects o WHERE o.calendar_id = calendars.id AND NOT o.deleted)`
-	liveBytes   = `((SELECT COALESCE(SUM(o.size), 0) FROM objects o WHERE o.calendar_id = calendars.id AND NOT o.deleted)
+	liveBytes   = `((SELECT COALESCE(SUM(o.size), 0) FROM objects o
+			WHERE o.calendar_id = calendars.id AND NOT o.deleted)
 			+ (SELECT ` + deadBytes + ` FROM calendar_kept k WHERE k.owner = calendars.id AND k.item <> ''))`
 
 	// recount computes the counts from the objects.
 	recount = `UPDATE calendars SET objects = ` + liveObjects + `, bytes = ` + liveBytes + ` WHERE id = $1`
 
 	// miscounted finds a calendar whose counts are wrong.
-	miscounted = `SELECT id FROM calendars WHERE id = $1 AND (objects <> ` + liveObjects + ` OR bytes <> ` + liveBytes + `)`
+	miscounted = `SELECT id FROM calendars
+		WHERE id = $1 AND (objects <> ` + liveObjects + ` OR bytes <> ` + liveBytes + `)`
 )
 
 func usageFields(u *calendar.Usage) []any { return []any{&u.Calendars, &u.Objects, &u.Bytes} }
@@ -46,7 +49,9 @@ func (s calendarStore) Usages(ctx context.Context) (map[calendar.UserID]calendar
 		owner calendar.UserID
 		usage calendar.Usage
 	}
-	all, err := db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(o *owned) []any { return append([]any{&o.owner}, usageFields(&o.usage)...) }), selectUsages)
+	all, err := db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(o *owned) []any {
+		return append([]any{&o.owner}, usageFields(&o.usage)...)
+	}), selectUsages)
 	by := make(map[calendar.UserID]calendar.Usage, len(all))
 	for _, o := range all {
 		by[o.owner] = o.usage
@@ -60,7 +65,8 @@ func (t calendarTx) Count(ctx context.Context, ids []calendar.CalendarID, grown 
 		return t.Later(ctx, db.Ignore, countOne, ids[0], grown.Objects, grown.Bytes)
 	}
 	for some := range inLists(t.Of(), ids) {
-		if err := t.Later(ctx, db.Ignore, countMany.of(t.Of()), append([]any{grown.Objects, grown.Bytes}, some...)...); err != nil {
+		if err := t.Later(ctx, db.Ignore, countMany.of(t.Of()),
+			append([]any{grown.Objects, grown.Bytes}, some...)...); err != nil {
 			return err
 		}
 	}

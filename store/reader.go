@@ -87,7 +87,9 @@ var (
 )
 
 // Changes implements [calendar.Store].
-func (r objectReader) Changes(ctx context.Context, cal calendar.CalendarID, in calendar.VersionRange) iter.Seq2[calendar.Object, error] {
+func (r objectReader) Changes(
+	ctx context.Context, cal calendar.CalendarID, in calendar.VersionRange,
+) iter.Seq2[calendar.Object, error] {
 	return func(yield func(calendar.Object, error) bool) {
 		after, unpack := in.After, unpackChange(cal)
 		drain(func() ([]packedRow, bool, error) {
@@ -103,14 +105,17 @@ func (r objectReader) Changes(ctx context.Context, cal calendar.CalendarID, in c
 }
 
 // changes reads the next page of the range, from a version on.
-func (r objectReader) changes(ctx context.Context, cal calendar.CalendarID, in calendar.VersionRange, after calendar.Version) (objects []packedRow, err error) {
+func (r objectReader) changes(
+	ctx context.Context, cal calendar.CalendarID, in calendar.VersionRange, after calendar.Version,
+) (objects []packedRow, err error) {
 	var pruned int64
 	err = r.ask(ctx, func(at db.Querier) (err error) {
 		if in.After == 0 && in.Unbroken == 0 {
 			objects, err = db.RowsOf(ctx, at, scanPacked(false), selectChanges, cal, after, in.Until, pageRows)
 			return err
 		}
-		objects, err = db.RowsOf(ctx, at, scanPacked(false, &pruned), selectChangesSince, cal, after, in.Until, pageRows)
+		objects, err = db.RowsOf(ctx, at, scanPacked(false, &pruned), selectChangesSince, cal, after,
+			in.Until, pageRows)
 		if err == nil && len(objects) == 0 {
 			// Read after the page, so at worst it reports too much as pruned.
 			pruned, err = db.RowOrNone(ctx, at, db.ScanNumber, selectPruned, cal)

@@ -147,14 +147,16 @@ func TestOpenWaitsForPostgres(t *testing.T) {
 	defer cancel()
 	opened := make(chan error, 1)
 	go func() {
-		s, err := store.Open(ctx, server.URL(), store.Options{Wait: patience, Logger: slog.New(slog.NewTextHandler(lines(heard), nil))})
+		s, err := store.Open(ctx, server.URL(),
+			store.Options{Wait: patience, Logger: slog.New(slog.NewTextHandler(lines(heard), nil))})
 		if err == nil {
 			err = errors.Join(s.Migrate(ctx), s.Close())
 		}
 		opened <- err
 	}()
 	line := <-heard
-	if !strings.Contains(line, "waiting for the database") || !strings.Contains(line, hostOf(t, server.URL())) || strings.Contains(line, password) {
+	if !strings.Contains(line, "waiting for the database") || !strings.Contains(line, hostOf(t, server.URL())) ||
+		strings.Contains(line, password) {
 		t.Errorf("logged %q", line)
 	}
 	if err := server.Restart(t.Context()); err != nil {

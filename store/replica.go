@@ -18,10 +18,10 @@ const (
 	ReplicaConflict = db.ReplicaConflict
 	ReplicaSlow     = db.ReplicaSlow
 	ReplicaAway     = db.ReplicaAway
-	ReplicaPrimary    = db.ReplicaPrimary
+	ReplicaPrimary  = db.ReplicaPrimary
 	ReplicaOther    = db.ReplicaOther
 	ReplicaFailed   = db.ReplicaFailed
-	ReplicaPaused  = db.ReplicaPaused
+	ReplicaPaused   = db.ReplicaPaused
 )
 
 // ReplicaOutcomes returns all outcomes.
@@ -31,7 +31,8 @@ func ReplicaOutcomes() []ReplicaOutcome { return db.ReplicaOutcomes() }
 // snapshot was taken, the snapshot holds only replayed changes. The query compares the stored epoch, which
 // a promoted primary renews at once: the view "life" calls functions that fail on a standby.
 const selectState = `SELECT CASE WHEN NOT pg_is_in_recovery() THEN 'leads' WHEN epoch <> $2 THEN 'other'
-	WHEN EXISTS (SELECT 1 FROM jsonb_to_recordset($1::jsonb) a (id text, version bigint, edition bigint) WHERE NOT EXISTS (
+	WHEN EXISTS (SELECT 1 FROM jsonb_to_recordset($1::jsonb) a (id text, version bigint, edition bigint)
+		WHERE NOT EXISTS (
 		SELECT 1 FROM calendars c WHERE c.id = a.id AND c.version = a.version AND c.edition = a.edition)) THEN 'behind'
 	ELSE 'answered' END FROM meta WHERE id = 1`
 

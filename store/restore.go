@@ -52,11 +52,13 @@ func (s *Store) upTo(had []backup.Migration) ([]db.Migration, error) {
 		theirs = append(theirs, db.Migration{Name: m.Name, Checksum: m.Checksum})
 	}
 	if unknown := db.Missing(theirs, all); len(unknown) > 0 {
-		return nil, calendar.Errorf(calendar.Unsupported, "", "the backup was made by a newer program: it has %s, which this program does not know; restore it with the newer program",
+		return nil, calendar.Errorf(calendar.Unsupported, "", "the backup was made by a newer program: it has %s, "+
+			"which this program does not know; restore it with the newer program",
 			strings.Join(unknown, ", "))
 	}
 	if other := db.Altered(all, theirs); len(other) > 0 {
-		return nil, calendar.Errorf(calendar.Unsupported, "", "the backup was made by another build of this program, with another %s: restore it with that build",
+		return nil, calendar.Errorf(calendar.Unsupported, "", "the backup was made by another build of this program, "+
+			"with another %s: restore it with that build",
 			strings.Join(other, ", "))
 	}
 	last := db.LastNumber(theirs)
@@ -81,10 +83,12 @@ func (s *Store) requireEmpty(ctx context.Context, wanted []db.Migration) error {
 		return err
 	}
 	if len(users) > 0 {
-		return calendar.Errorf(calendar.Exists, "", "the database is not empty, it has %d users: restore into a new one; nothing was changed", len(users))
+		return calendar.Errorf(calendar.Exists, "",
+			"the database is not empty, it has %d users: restore into a new one; nothing was changed", len(users))
 	}
 	if left, more := db.Missing(wanted, have), db.Missing(have, wanted); len(left) > 0 || len(more) > 0 {
-		return calendar.Errorf(calendar.Exists, "", "the database already has tables, in another version than the backup's: restore into a new one; nothing was changed")
+		return calendar.Errorf(calendar.Exists, "", "the database already has tables, in another version than the "+
+			"backup's: restore into a new one; nothing was changed")
 	}
 	return nil
 }

@@ -21,20 +21,25 @@ type schedulingTx struct{ *transaction }
 var (
 	usersWithMail = withList(1, `SELECT m.address, `+userColumns.list()+` FROM (
 		SELECT lower(email) AS address, id FROM users WHERE lower(email)§
-		UNION SELECT address, user_id FROM addresses WHERE verified IS NOT NULL AND address§) m JOIN users u ON u.id = m.id`)
+		UNION SELECT address, user_id FROM addresses WHERE verified IS NOT NULL AND address§) m
+		JOIN users u ON u.id = m.id`)
 	usersNamed = withList(1, `SELECT u.name, `+userColumns.list()+` FROM users u WHERE NOT u.is_group AND u.name§`)
 	// Each user's copy is found by its UID, which is unique in a calendar. Mirrored calendars are left out: the
 	// remote server informs their attendees.
 	appointmentsOf = withList(2, selectLightOf+`FROM objects WHERE uid = $1 AND NOT deleted AND calendar_id IN (
 		SELECT id FROM calendars WHERE trashed IS NULL AND origin = '' AND owner_id§)`)
-	calendarsOwned = withList(1, `SELECT c.owner_id, c.id, c.segment, c.kinds, c.created, CASE WHEN s.calendar_id = c.id THEN 1 ELSE 0 END
-		FROM calendars c LEFT JOIN scheduling s ON s.user_id = c.owner_id WHERE c.trashed IS NULL AND c.origin = '' AND c.owner_id§`)
+	calendarsOwned = withList(1, `SELECT c.owner_id, c.id, c.segment, c.kinds, c.created, CASE
+		WHEN s.calendar_id = c.id THEN 1 ELSE 0 END
+		FROM calendars c LEFT JOIN scheduling s ON s.user_id = c.owner_id
+		WHERE c.trashed IS NULL AND c.origin = '' AND c.owner_id§`)
 	ownersOf = withList(1, `SELECT id, owner_id FROM calendars WHERE id§`)
 )
 
 var selectLightOf = `SELECT ` + lightColumns + ` `
 
-var scanUserAt = db.ScanInto(func(a *calendar.UserAt) []any { return append([]any{&a.Text}, userColumns.fields(&a.User)...) })
+var scanUserAt = db.ScanInto(func(a *calendar.UserAt) []any {
+	return append([]any{&a.Text}, userColumns.fields(&a.User)...)
+})
 
 // UsersAt implements [calendar.Store].
 func (s schedulingStore) UsersAt(ctx context.Context, mails, names []string) ([]calendar.UserAt, error) {
@@ -61,7 +66,9 @@ func usersAt(ctx context.Context, q db.Querier, mails, names []string) ([]calend
 			found = append(found, a)
 		}
 	}
-	slices.SortFunc(found, func(a, b calendar.UserAt) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Text, b.Text)) })
+	slices.SortFunc(found, func(a, b calendar.UserAt) int {
+		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Text, b.Text))
+	})
 	return found, err
 }
 
@@ -75,7 +82,9 @@ func (s schedulingStore) Mails(ctx context.Context, user calendar.UserID) ([]str
 }
 
 // Appointments implements [calendar.Tx].
-func (t schedulingTx) Appointments(ctx context.Context, users []calendar.UserID, uid calendar.UID) ([]calendar.Appointment, error) {
+func (t schedulingTx) Appointments(
+	ctx context.Context, users []calendar.UserID, uid calendar.UID,
+) ([]calendar.Appointment, error) {
 	objects, err := rowsOfList(ctx, t, users, scanObject, appointmentsOf, uid)
 	if err != nil || len(objects) == 0 {
 		return nil, err
@@ -88,7 +97,9 @@ func (t schedulingTx) Appointments(ctx context.Context, users []calendar.UserID,
 		id    calendar.CalendarID
 		owner calendar.UserID
 	}
-	owned, err := rowsOfList(ctx, t, places, db.ScanInto(func(o *ownership) []any { return []any{&o.id, &o.owner} }), ownersOf)
+	owned, err := rowsOfList(ctx, t, places, db.ScanInto(func(o *ownership) []any {
+		return []any{&o.id, &o.owner}
+	}), ownersOf)
 	owners := make(map[calendar.CalendarID]calendar.UserID, len(owned))
 	for _, o := range owned {
 		owners[o.id] = o.owner
@@ -112,12 +123,15 @@ type reception struct {
 }
 
 // Receptions implements [calendar.Tx].
-func (t schedulingTx) Receptions(ctx context.Context, users []calendar.UserID, kind calendar.Kind) (map[calendar.UserID]calendar.CalendarID, error) {
+func (t schedulingTx) Receptions(
+	ctx context.Context, users []calendar.UserID, kind calendar.Kind,
+) (map[calendar.UserID]calendar.CalendarID, error) {
 	all, err := rowsOfList(ctx, t, users, db.ScanInto(func(r *reception) []any {
 		return []any{&r.owner, &r.id, &r.segment, &r.kinds, &r.created, &r.chosen}
 	}), calendarsOwned)
 	slices.SortFunc(all, func(a, b reception) int {
-		return cmp.Or(-cmp.Compare(a.chosen, b.chosen), cmp.Compare(a.created, b.created), cmp.Compare(a.segment, b.segment))
+		return cmp.Or(-cmp.Compare(a.chosen, b.chosen), cmp.Compare(a.created, b.created),
+			cmp.Compare(a.segment, b.segment))
 	})
 	places := map[calendar.UserID]calendar.CalendarID{}
 	for _, r := range all {
@@ -150,7 +164,9 @@ func (t schedulingTx) SetScheduling(ctx context.Context, user calendar.UserID, s
 const selectTags = `SELECT name, schedule_tag FROM objects WHERE calendar_id = $1 AND schedule_tag <> ''`
 
 // ScheduleTags implements [calendar.Store].
-func (s schedulingStore) ScheduleTags(ctx context.Context, cal calendar.CalendarID) (map[calendar.ObjectName]calendar.ScheduleTag, error) {
+func (s schedulingStore) ScheduleTags(
+	ctx context.Context, cal calendar.CalendarID,
+) (map[calendar.ObjectName]calendar.ScheduleTag, error) {
 	tags := map[calendar.ObjectName]calendar.ScheduleTag{}
 	err := db.Each(ctx, s.db.Reads, func(row db.Scanner) (bool, error) {
 		var name calendar.ObjectName
@@ -166,7 +182,8 @@ var scanToldEvent = db.ScanInto(func(data *[]byte) []any { return []any{data} })
 
 // ToldEvent implements [calendar.Tx].
 func (t schedulingTx) ToldEvent(ctx context.Context, user calendar.UserID, uid calendar.UID) ([]byte, error) {
-	return db.RowOrNone(ctx, t, scanToldEvent, `SELECT data FROM told_events WHERE user_id = $1 AND uid = $2`, user, uid)
+	return db.RowOrNone(ctx, t, scanToldEvent, `SELECT data FROM told_events
+		WHERE user_id = $1 AND uid = $2`, user, uid)
 }
 
 // PutToldEvent implements [calendar.Tx].

@@ -23,11 +23,14 @@ func searchingOf(e *db.Engine) *searching {
 
 // searchTexts selects the texts that the search looks in; calendars is a list of ids.
 func searchTexts(calendars string) string {
-	return `SELECT search FROM objects WHERE calendar_id IN (` + calendars + `) AND kind = $2 AND NOT deleted LIMIT $3 + 0`
+	return `SELECT search FROM objects WHERE calendar_id IN (` + calendars + `) AND kind = $2 AND NOT deleted
+		LIMIT $3 + 0`
 }
 
 // SearchTexts implements [calendar.Store].
-func (r objectReader) SearchTexts(ctx context.Context, in []calendar.CalendarID, kind calendar.Kind, most int, take func(text string) error) error {
+func (r objectReader) SearchTexts(
+	ctx context.Context, in []calendar.CalendarID, kind calendar.Kind, most int, take func(text string) error,
+) error {
 	calendars, err := json.Marshal(in)
 	if err != nil || len(in) == 0 {
 		return err
@@ -65,9 +68,11 @@ func sqliteSearching() searching {
 	return searching{
 		text: `SELECT ` + lightColumns + ` FROM (SELECT calendar_id AS calendar, name AS object FROM (
 				` + row + `search_words JOIN search_rows r ON r.id = search_words.rowid
-					WHERE search_words MATCH $1` + judge + ` AND (json_array_length($7, '$.common') = 0 OR ` + has + `common` + all + `)
+					WHERE search_words MATCH $1` + judge + `
+						AND (json_array_length($7, '$.common') = 0 OR ` + has + `common` + all + `)
 				UNION ALL
-				` + row + `search_rows r INDEXED BY search_waiting WHERE r.turn IS NOT NULL` + judge + ` AND ` + has + `common` + all + ` AND ` + has + `rare` + all + `
+				` + row + `search_rows r INDEXED BY search_waiting
+				WHERE r.turn IS NOT NULL` + judge + ` AND ` + has + `common` + all + ` AND ` + has + `rare` + all + `
 			)` + searched + `) JOIN objects ON calendar_id = calendar AND name = object WHERE NOT deleted` + searched,
 		expression: sqliteExpression,
 		words:      searchTexts(`SELECT value FROM json_each($1)`),
@@ -75,13 +80,16 @@ func sqliteSearching() searching {
 		some: `SELECT ` + lightColumns + ` FROM json_each($1) k CROSS JOIN objects
 			WHERE calendar_id = k.value ->> 0 AND name = k.value ->> 1 AND NOT deleted`,
 		waiting: `SELECT COALESCE(max(turn), 0) FROM (
-			SELECT turn, sum(length) OVER (ORDER BY turn ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before FROM (
-				SELECT turn, length(search) AS length FROM (SELECT * FROM search_rows WHERE turn IS NOT NULL ORDER BY turn LIMIT $1 + 0) r
+			SELECT turn, sum(length) OVER (ORDER BY turn ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+			FROM (
+				SELECT turn, length(search) AS length
+				FROM (SELECT * FROM search_rows WHERE turn IS NOT NULL ORDER BY turn LIMIT $1 + 0) r
 				LEFT JOIN objects o ON o.calendar_id = r.calendar_id AND o.name = r.name))
 			WHERE COALESCE(before, 0) <= $2 + 0`,
 		index: `INSERT INTO search_words (rowid, words)
 			SELECT id, replace(' ' || search, ' ', ' ' || replace(r.calendar_id, '-', '') || '§')
-			FROM (SELECT id, calendar_id, name` + first + `) r JOIN objects o ON o.calendar_id = r.calendar_id AND o.name = r.name`,
+			FROM (SELECT id, calendar_id, name` + first + `) r
+			JOIN objects o ON o.calendar_id = r.calendar_id AND o.name = r.name`,
 		indexed: `UPDATE search_rows SET turn = NULL WHERE turn <= $1 + 0`,
 	}
 }
@@ -91,8 +99,10 @@ func postgresSearching() searching {
 	return searching{
 		text: `SELECT ` + lightColumns + ` FROM (
 				SELECT calendar_id AS calendar, name AS object FROM objects WHERE words @@ $1::tsquery AND NOT deleted
-					AND calendar_id IN (SELECT jsonb_array_elements_text($2::jsonb)) AND kind = $6 AND (span_end >= $3 OR $4::boolean)
-					AND NOT EXISTS (SELECT 1 FROM jsonb_array_elements_text($7::jsonb -> 'common') w (value) WHERE strpos(' ' || search, ' ' || w.value) = 0)` + searched + `) found
+					AND calendar_id IN (SELECT jsonb_array_elements_text($2::jsonb)) AND kind = $6
+					AND (span_end >= $3 OR $4::boolean)
+					AND NOT EXISTS (SELECT 1 FROM jsonb_array_elements_text($7::jsonb -> 'common') w (value)
+						WHERE strpos(' ' || search, ' ' || w.value) = 0)` + searched + `) found
 			JOIN objects ON calendar_id = calendar AND name = object WHERE NOT deleted` + searched,
 		expression: postgresExpression,
 		words:      searchTexts(`SELECT jsonb_array_elements_text($1::jsonb)`),
@@ -129,7 +139,9 @@ func (r objectReader) Search(ctx context.Context, q calendar.SearchQuery) (found
 }
 
 // lookUp queries the index.
-func (e *searching) lookUp(ctx context.Context, at db.Querier, q calendar.SearchQuery, seen survey, calendars string) ([]calendar.Object, error) {
+func (e *searching) lookUp(
+	ctx context.Context, at db.Querier, q calendar.SearchQuery, seen survey, calendars string,
+) ([]calendar.Object, error) {
 	rare, common := seen.rare(q.Words)
 	words, err := json.Marshal(map[string][]string{"rare": rare, "common": append([]string{}, common...)})
 	if err != nil {
@@ -202,7 +214,8 @@ func (s objectStore) IndexWords(ctx context.Context) error {
 // indexSome indexes the texts that have waited longest, and returns the turn of the last one, or 0 if none
 // wait.
 func (s objectStore) indexSome(ctx context.Context) (last int64, err error) {
-	if last, err = db.RowOf(ctx, s.db.Reads, db.ScanNumber, s.search.waiting, indexedMost, indexedText); err != nil || last == 0 {
+	if last, err = db.RowOf(ctx, s.db.Reads, db.ScanNumber, s.search.waiting, indexedMost, indexedText); err != nil ||
+		last == 0 {
 		return 0, err
 	}
 	return last, s.transact(ctx, func(t *transaction) error {

@@ -61,7 +61,8 @@ func newFollowing(t *testing.T) *following {
 
 func (f *following) open(second string) *Store {
 	f.Helper()
-	s, err := Open(f.Context(), f.first.URL(), db.Options{Replica: second, Now: f.Now, Logger: slog.New(slog.NewTextHandler(&f.log, nil))})
+	s, err := Open(f.Context(), f.first.URL(),
+		db.Options{Replica: second, Now: f.Now, Logger: slog.New(slog.NewTextHandler(&f.log, nil))})
 	f.fine(err)
 	f.Cleanup(func() { _ = s.Close() })
 	return s
@@ -116,7 +117,8 @@ func (f *following) write(ctx context.Context, id calendar.CalendarID, n int) er
 			}
 		}
 		return tx.PutObject(ctx, calendar.Object{
-			Calendar: id, Name: name, Version: cal.Version, Data: []byte(fmt.Sprint("text of ", cal.Version)), ETag: calendar.ETag(fmt.Sprint(cal.Version)),
+			Calendar: id, Name: name, Version: cal.Version, Data: []byte(fmt.Sprint("text of ", cal.Version)),
+			ETag:    calendar.ETag(fmt.Sprint(cal.Version)),
 			Derived: calendar.Derived{UID: calendar.UID(name), Kind: calendar.Event, Search: "word"},
 		})
 	})
@@ -135,7 +137,10 @@ func (f *following) compare(want db.ReplicaOutcome) {
 	f.Helper()
 	before := f.store.ReplicaReads()
 	one, other := f.calendar("one"), f.calendar("other")
-	search := calendar.SearchQuery{Calendars: []calendar.CalendarID{"one", "other"}, Kind: calendar.Event, Words: []string{"word"}, Now: f.Now(), Past: true, Limit: 100}
+	search := calendar.SearchQuery{
+		Calendars: []calendar.CalendarID{"one", "other"}, Kind: calendar.Event,
+		Words: []string{"word"}, Now: f.Now(), Past: true, Limit: 100,
+	}
 	ask := func(single, both calendar.ObjectReader) string {
 		var all []string
 		for o, err := range single.Objects(f.Context(), "one", calendar.ObjectQuery{WithData: true}) {
@@ -232,7 +237,8 @@ func TestSecondNode(t *testing.T) {
 		t.Errorf("a node that took over is said to follow: %v", err)
 	}
 	var epochs int
-	f.fine(f.store.db.Replica.Pool.QueryRowContext(t.Context(), `SELECT count(*) FROM meta WHERE timeline = server_timeline()`).Scan(&epochs))
+	f.fine(f.store.db.Replica.Pool.QueryRowContext(t.Context(), `SELECT count(*) FROM meta
+		WHERE timeline = server_timeline()`).Scan(&epochs))
 	if epochs != 0 {
 		t.Error("a second node that took over was written to")
 	}
@@ -279,7 +285,9 @@ func (f *following) inTheWay() {
 
 // ofAnotherCluster: a standby of another cluster is refused at once; one that is away at the start may return.
 func (f *following) ofAnotherCluster() {
-	stranger := testdb.Server(f.T, func() (*pgtest.Server, error) { return pgtest.Start(f.Context(), pgtest.Options{}) })
+	stranger := testdb.Server(f.T, func() (*pgtest.Server, error) {
+		return pgtest.Start(f.Context(), pgtest.Options{})
+	})
 	_, err := Open(f.Context(), f.first.URL(), db.Options{Replica: stranger.URL()})
 	if !errors.Is(err, db.ErrOtherCluster) {
 		f.Errorf("a stranger was taken for a standby: %v", err)
@@ -298,7 +306,8 @@ func (f *following) ofFirstsURL() {
 		q := u.Query()
 		q.Set("listen", listen)
 		u.RawQuery = q.Encode()
-		if _, err := Open(f.Context(), f.first.URL(), db.Options{Replica: u.String()}); !errors.Is(err, db.ErrReplicaListens) {
+		if _, err := Open(f.Context(), f.first.URL(), db.Options{Replica: u.String()}); !errors.Is(err,
+			db.ErrReplicaListens) {
 			f.Errorf("a second node with listen=%s was opened with %v", listen, err)
 		}
 	}
@@ -324,7 +333,10 @@ func (f *following) underWrites() {
 	}
 	all.Go(func() {
 		for n := 0; ctx.Err() == nil; n++ {
-			f.fineUntil(ctx, runOn(ctx, f.store.db.Replica.Pool, []string{`SELECT pg_wal_replay_pause()`, `SELECT pg_wal_replay_resume()`}[n%2]))
+			f.fineUntil(ctx, runOn(ctx, f.store.db.Replica.Pool, []string{
+				`SELECT pg_wal_replay_pause()`,
+				`SELECT pg_wal_replay_resume()`,
+			}[n%2]))
 			f.fineUntil(ctx, runOn(ctx, f.store.db.Replica.Pool, `SELECT pg_sleep(0.02)`))
 		}
 	})
@@ -365,7 +377,8 @@ func (f *following) honest() {
 	for o, err := range f.store.Changes(f.Context(), "one", calendar.VersionRange{Until: then.Version}) {
 		f.fine(err)
 		if v, listed := seen[o.Name]; o.Deleted == listed || listed && v != o.Version {
-			f.Errorf("%s has been at version %d (deleted: %v) since before %d, and was listed: %v, at %d", o.Name, o.Version, o.Deleted, then.Version, listed, v)
+			f.Errorf("%s has been at version %d (deleted: %v) since before %d, and was listed: %v, at %d", o.Name,
+				o.Version, o.Deleted, then.Version, listed, v)
 		}
 	}
 }
@@ -435,7 +448,8 @@ func (f *following) ofSeveral() {
 	u.Host += "," + live.Host
 	f.caughtUp()
 	s := f.open(u.String() + "&target_session_attrs=standby")
-	how, err := s.db.Replica.Answer(f.Context(), hasState([]calendar.Calendar{f.calendar("one")}), func(db.Querier) error { return nil })
+	how, err := s.db.Replica.Answer(f.Context(), hasState([]calendar.Calendar{f.calendar("one")}),
+		func(db.Querier) error { return nil })
 	if how != db.ReplicaAnswered {
 		f.Errorf("beside one that is silent a standby is %s: %v", how, err)
 	}

@@ -53,7 +53,8 @@ func (s serverStore) ChangeSettings(ctx context.Context, set map[string]string, 
 
 // Certificate returns the data that the ACME client stored under a name, and its time; nil if there is none.
 func (s serverStore) Certificate(ctx context.Context, name string) (data []byte, changed time.Time, err error) {
-	data, err = db.RowOrNone(ctx, s.db.Reads, db.Beside(db.ScanBytes, db.Seconds(&changed)), `SELECT data, changed FROM certificates WHERE name = $1`, name)
+	data, err = db.RowOrNone(ctx, s.db.Reads, db.Beside(db.ScanBytes, db.Seconds(&changed)), `SELECT data, changed
+		FROM certificates WHERE name = $1`, name)
 	return data, changed, err
 }
 
@@ -114,7 +115,8 @@ func (s serverStore) Lease(ctx context.Context, name, holder string, now, until 
 
 // Prolong implements [calendar.Leases].
 func (s serverStore) Prolong(ctx context.Context, name, holder string, until time.Time) (bool, error) {
-	kept, err := s.write(ctx, `UPDATE leases SET until = $3 WHERE name = $1 AND holder = $2`, name, holder, until.Unix())
+	kept, err := s.write(ctx, `UPDATE leases SET until = $3
+		WHERE name = $1 AND holder = $2`, name, holder, until.Unix())
 	return kept == 1, err
 }
 
@@ -124,13 +126,17 @@ func (s serverStore) Release(ctx context.Context, name, holder string) error {
 }
 
 // Begin implements [calendar.Attempts].
-func (s serverStore) Begin(ctx context.Context, a calendar.Attempt, abandoned, forgotten time.Time) (is calendar.Attempt, mine bool, err error) {
+func (s serverStore) Begin(
+	ctx context.Context, a calendar.Attempt, abandoned, forgotten time.Time,
+) (is calendar.Attempt, mine bool, err error) {
 	err = s.transact(ctx, func(t *transaction) error {
 		is, mine = a, true
-		if err := t.Run(ctx, `DELETE FROM attempts WHERE user_id = $1 AND at < $2`, a.User, forgotten.Unix()); err != nil {
+		if err := t.Run(ctx, `DELETE FROM attempts WHERE user_id = $1 AND at < $2`, a.User,
+			forgotten.Unix()); err != nil {
 			return err
 		}
-		made, err := t.Exec(ctx, `INSERT INTO attempts (user_id, token_id, name, digest, uid, at) VALUES ($1, $2, $3, $4, $5, $6)
+		made, err := t.Exec(ctx, `INSERT INTO attempts (user_id, token_id, name, digest, uid, at)
+			VALUES ($1, $2, $3, $4, $5, $6)
 			ON CONFLICT (user_id, token_id, name) DO NOTHING`, a.User, a.Token, a.Name, a.Digest, a.UID, a.At.Unix())
 		if err != nil || made == 1 {
 			return err
@@ -148,10 +154,13 @@ func (s serverStore) Begin(ctx context.Context, a calendar.Attempt, abandoned, f
 	return is, mine, err
 }
 
-const attemptQuery = `SELECT user_id, token_id, name, digest, uid, answer, at FROM attempts WHERE user_id = $1 AND token_id = $2 AND name = $3`
+const attemptQuery = `SELECT user_id, token_id, name, digest, uid, answer, at FROM attempts
+	WHERE user_id = $1 AND token_id = $2 AND name = $3`
 
 // Attempt implements [calendar.Attempts].
-func (s serverStore) Attempt(ctx context.Context, user calendar.UserID, token calendar.TokenID, name string) (calendar.Attempt, error) {
+func (s serverStore) Attempt(
+	ctx context.Context, user calendar.UserID, token calendar.TokenID, name string,
+) (calendar.Attempt, error) {
 	return db.RowOf(ctx, s.db.Reads, scanAttempt, attemptQuery, user, token, name)
 }
 
@@ -162,7 +171,8 @@ var scanAttempt = db.ScanInto(func(a *calendar.Attempt) []any {
 // Settle implements [calendar.Attempts].
 func (s serverStore) Settle(ctx context.Context, a calendar.Attempt) error {
 	return s.transact(ctx, func(t *transaction) error {
-		text, args := `UPDATE attempts SET answer = $4 WHERE user_id = $1 AND token_id = $2 AND name = $3`, []any{a.User, a.Token, a.Name, a.Answer}
+		text, args := `UPDATE attempts SET answer = $4
+			WHERE user_id = $1 AND token_id = $2 AND name = $3`, []any{a.User, a.Token, a.Name, a.Answer}
 		if a.Answer == nil {
 			text, args = `DELETE FROM attempts WHERE user_id = $1 AND token_id = $2 AND name = $3`, args[:3]
 		}

@@ -16,7 +16,8 @@ type credentialStore struct{ *database }
 var sessionColumns = `s.id, s.way, s.agent, s.created, s.seen, s.proven, ` + userColumns.list()
 
 var scanSession = db.ScanInto(func(s *auth.Session) []any {
-	return append([]any{&s.ID, &s.Way, &s.Agent, db.Seconds(&s.Created), db.Seconds(&s.Seen), db.Seconds(&s.Proven)}, userColumns.fields(&s.User)...)
+	return append([]any{&s.ID, &s.Way, &s.Agent, db.Seconds(&s.Created), db.Seconds(&s.Seen), db.Seconds(&s.Proven)},
+		userColumns.fields(&s.User)...)
 })
 
 // SessionByID implements [auth.Store].
@@ -30,7 +31,8 @@ func (s credentialStore) SessionByID(ctx context.Context, id auth.SessionID) (au
 // Sessions implements [auth.Store].
 func (s credentialStore) Sessions(ctx context.Context, user calendar.UserID) ([]auth.Session, error) {
 	return db.RowsOf(ctx, s.db.Reads, scanSession, `SELECT `+sessionColumns+`
-		FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.user_id = $1 ORDER BY s.seen DESC, s.created DESC, s.id`, user)
+		FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.user_id = $1
+		ORDER BY s.seen DESC, s.created DESC, s.id`, user)
 }
 
 // InsertSession implements [auth.Store].
@@ -76,7 +78,8 @@ func (s credentialStore) VoucherByID(ctx context.Context, id auth.VoucherID) (au
 
 // Vouchers implements [auth.Store].
 func (s credentialStore) Vouchers(ctx context.Context) ([]auth.Voucher, error) {
-	return db.RowsOf(ctx, s.db.Reads, scanVoucher, `SELECT `+voucherColumns+` FROM vouchers v JOIN users u ON u.id = v.user_id ORDER BY u.name`)
+	return db.RowsOf(ctx, s.db.Reads, scanVoucher, `SELECT `+voucherColumns+` FROM vouchers v
+		JOIN users u ON u.id = v.user_id ORDER BY u.name`)
 }
 
 // SetVoucher implements [auth.Store].
@@ -103,7 +106,8 @@ func (t *transaction) dropVouchers(ctx context.Context, user calendar.UserID) er
 // Redeem implements [auth.Store].
 func (s credentialStore) Redeem(ctx context.Context, id auth.VoucherID, h auth.Hash) error {
 	return s.transact(ctx, func(t *transaction) error {
-		user, err := db.RowOf(ctx, t, db.ScanOnly[calendar.UserID], `DELETE FROM vouchers WHERE id = $1 RETURNING user_id`, id)
+		user, err := db.RowOf(ctx, t, db.ScanOnly[calendar.UserID], `DELETE FROM vouchers WHERE id = $1
+			RETURNING user_id`, id)
 		if err != nil {
 			return err
 		}

@@ -30,7 +30,10 @@ var invitationColumns = columns[calendar.Share]{
 	{"i.created", func(s *calendar.Share) any { return db.Seconds(&s.Created) }},
 	{"i.maker_token", func(s *calendar.Share) any { return &s.Maker.Token }},
 	{"i.maker", func(s *calendar.Share) any { return &s.Maker.Agent }},
-	{"CASE WHEN i.status = 'pending' THEN COALESCE(h.direct, '') ELSE '' END", func(s *calendar.Share) any { return level{&s.Meanwhile} }},
+	{
+		"CASE WHEN i.status = 'pending' THEN COALESCE(h.direct, '') ELSE '' END",
+		func(s *calendar.Share) any { return level{&s.Meanwhile} },
+	},
 }
 
 var (
@@ -70,7 +73,8 @@ func (t shareTx) Offered(ctx context.Context, user, by calendar.UserID) (calenda
 	}), `SELECT COALESCE(SUM(CASE WHEN c.owner_id = $2 THEN 1 ELSE 0 END), 0),
 			COALESCE(SUM(CASE WHEN c.owner_id = $2 AND i.status = $3 THEN 1 ELSE 0 END), 0),
 			COALESCE(SUM(CASE WHEN i.status = $3 THEN 1 ELSE 0 END), 0)
-		FROM invitations i JOIN calendars c ON c.id = i.calendar_id WHERE i.user_id = $1`, user, by, calendar.SharePending)
+		FROM invitations i JOIN calendars c ON c.id = i.calendar_id WHERE i.user_id = $1`, user, by,
+		calendar.SharePending)
 }
 
 // Offers implements [calendar.Store].
@@ -89,14 +93,18 @@ func (s shareStore) Offers(ctx context.Context, user calendar.UserID) ([]calenda
 // PutShare implements [calendar.Tx].
 func (t shareTx) PutShare(ctx context.Context, s calendar.Share) error {
 	if s.Access <= calendar.NoAccess || s.Access >= calendar.OwnerAccess {
-		return calendar.Errorf(calendar.Invalid, "", "a share grants access below ownership: read-write, read or freebusy")
+		return calendar.Errorf(calendar.Invalid, "",
+			"a share grants access below ownership: read-write, read or freebusy")
 	}
 	t.hint.Everything = true
-	err := t.Run(ctx, `INSERT INTO invitations (calendar_id, user_id, access, status, summary, common_name, created, maker_token, maker)
+	err := t.Run(ctx, `INSERT INTO invitations (calendar_id, user_id, access, status, summary, common_name, created,
+		maker_token, maker)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT (calendar_id, user_id) DO UPDATE SET access = excluded.access, status = excluded.status,
-			summary = excluded.summary, common_name = excluded.common_name, maker_token = excluded.maker_token, maker = excluded.maker`,
-		s.Calendar, s.User.ID, s.Access.Word(), s.Status, s.Title, s.CommonName, s.Created.Unix(), s.Maker.Token, s.Maker.Agent)
+			summary = excluded.summary, common_name = excluded.common_name, maker_token = excluded.maker_token,
+			maker = excluded.maker`,
+		s.Calendar, s.User.ID, s.Access.Word(), s.Status, s.Title, s.CommonName, s.Created.Unix(),
+		s.Maker.Token, s.Maker.Agent)
 	if err != nil {
 		return err
 	}
@@ -121,8 +129,11 @@ func (t shareTx) PutShare(ctx context.Context, s calendar.Share) error {
 }
 
 // close removes the access that a share grants by name.
-func (t *transaction) close(ctx context.Context, id calendar.CalendarID, user calendar.UserID, which shareFilter) error {
-	if err := t.Run(ctx, `UPDATE shares SET direct = '' WHERE calendar_id = $1 AND user_id = $2`, id, user); err != nil {
+func (t *transaction) close(
+	ctx context.Context, id calendar.CalendarID, user calendar.UserID, which shareFilter,
+) error {
+	if err := t.Run(ctx, `UPDATE shares SET direct = '' WHERE calendar_id = $1 AND user_id = $2`, id,
+		user); err != nil {
 		return err
 	}
 	return t.recomputeShares(ctx, which)
@@ -143,28 +154,38 @@ func (t shareTx) DropShare(ctx context.Context, id calendar.CalendarID, user cal
 var packedArrangement = arrangementFields.packed()
 
 // Arrangement implements [calendar.Tx].
-func (t shareTx) Arrangement(ctx context.Context, id calendar.CalendarID, user calendar.UserID) (calendar.Arrangement, error) {
-	c, err := db.RowOf(ctx, t, packedArrangement.scan, `SELECT `+packedArrangement.selected+` FROM shares WHERE calendar_id = $1 AND user_id = $2`, id, user)
+func (t shareTx) Arrangement(
+	ctx context.Context, id calendar.CalendarID, user calendar.UserID,
+) (calendar.Arrangement, error) {
+	c, err := db.RowOf(ctx, t, packedArrangement.scan, `SELECT `+packedArrangement.selected+` FROM shares
+		WHERE calendar_id = $1 AND user_id = $2`, id, user)
 	return c.own, err
 }
 
 // Arrange implements [calendar.Tx].
-func (t shareTx) Arrange(ctx context.Context, id calendar.CalendarID, user calendar.UserID, a calendar.Arrangement) error {
+func (t shareTx) Arrange(
+	ctx context.Context, id calendar.CalendarID, user calendar.UserID, a calendar.Arrangement,
+) error {
 	t.hint.Everything = true
-	return db.ExpectRow(t.Exec(ctx, `UPDATE shares SET own_name = $3, own_description = $4, own_color = $5, own_position = $6,
+	return db.ExpectRow(t.Exec(ctx, `UPDATE shares
+			SET own_name = $3, own_description = $4, own_color = $5, own_position = $6,
 			own_opaque = $7, own_hidden = $8 WHERE calendar_id = $1 AND user_id = $2`,
 		id, user, a.Name, a.Description, a.Color, a.Order, a.Opaque, a.Hidden))
 }
 
 // SharedAccess implements [calendar.Tx].
-func (t shareTx) SharedAccess(ctx context.Context, id calendar.CalendarID, user calendar.UserID) (calendar.Access, error) {
-	word, err := db.RowOf(ctx, t, db.ScanText, `SELECT COALESCE((SELECT access FROM shares WHERE calendar_id = $1 AND user_id = $2), '')`, id, user)
+func (t shareTx) SharedAccess(
+	ctx context.Context, id calendar.CalendarID, user calendar.UserID,
+) (calendar.Access, error) {
+	word, err := db.RowOf(ctx, t, db.ScanText,
+		`SELECT COALESCE((SELECT access FROM shares WHERE calendar_id = $1 AND user_id = $2), '')`, id, user)
 	return calendar.ParseAccess(word), err
 }
 
 // LeaveGroups implements [calendar.Tx].
 func (t shareTx) LeaveGroups(ctx context.Context, id calendar.CalendarID, user calendar.UserID) error {
-	err := t.Run(ctx, `INSERT INTO group_leavers (calendar_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, id, user)
+	err := t.Run(ctx, `INSERT INTO group_leavers (calendar_id, user_id) VALUES ($1, $2)
+		ON CONFLICT DO NOTHING`, id, user)
 	if err != nil {
 		return err
 	}
@@ -179,7 +200,9 @@ type shareFilter struct {
 
 func sharesOfUser(user calendar.UserID) shareFilter { return shareFilter{"%[2]s = $1", []any{user}} }
 
-func sharesOfCalendar(id calendar.CalendarID) shareFilter { return shareFilter{"%[1]s = $1", []any{id}} }
+func sharesOfCalendar(id calendar.CalendarID) shareFilter {
+	return shareFilter{"%[1]s = $1", []any{id}}
+}
 
 func shareOf(id calendar.CalendarID, user calendar.UserID) shareFilter {
 	return shareFilter{"%[1]s = $1 AND %[2]s = $2", []any{id, user}}
@@ -206,14 +229,17 @@ func (t *transaction) recomputeShares(ctx context.Context, which shareFilter) er
 	}{
 		{`UPDATE shares SET access = direct WHERE ` + which.of("calendar_id", "user_id"), which.args},
 		{`INSERT INTO shares (calendar_id, user_id, access, created, direct)
-			SELECT i.calendar_id, m.user_id, CASE MAX(` + rank("i.access") + `) WHEN 3 THEN 'read-write' WHEN 2 THEN 'read' ELSE 'freebusy' END, CAST(` + at + ` AS BIGINT), ''
+			SELECT i.calendar_id, m.user_id, CASE MAX(` + rank("i.access") + `) WHEN 3 THEN 'read-write' WHEN 2
+				THEN 'read' ELSE 'freebusy' END, CAST(` + at + ` AS BIGINT), ''
 			FROM invitations i JOIN group_members m ON m.group_id = i.user_id JOIN calendars c ON c.id = i.calendar_id
 			WHERE i.status = 'accepted' AND m.user_id <> c.owner_id
-				AND NOT EXISTS (SELECT 1 FROM group_leavers l WHERE l.calendar_id = i.calendar_id AND l.user_id = m.user_id)
+				AND NOT EXISTS (SELECT 1 FROM group_leavers l
+					WHERE l.calendar_id = i.calendar_id AND l.user_id = m.user_id)
 				AND NOT EXISTS (SELECT 1 FROM share_blocks b WHERE b.user_id = m.user_id AND b.blocked_id = c.owner_id)
 				AND ` + which.of("i.calendar_id", "m.user_id") + `
 			GROUP BY i.calendar_id, m.user_id
-			ON CONFLICT (calendar_id, user_id) DO UPDATE SET access = CASE WHEN ` + rank("shares.access") + ` < ` + rank("excluded.access") + `
+			ON CONFLICT (calendar_id, user_id) DO UPDATE
+			SET access = CASE WHEN ` + rank("shares.access") + ` < ` + rank("excluded.access") + `
 				THEN excluded.access ELSE shares.access END`, append(slices.Clip(which.args), t.store.now())},
 		{`DELETE FROM shares WHERE access = '' AND ` + which.of("calendar_id", "user_id"), which.args},
 	} {
@@ -234,7 +260,8 @@ const holdGroup = `UPDATE users SET created = created WHERE id = $1 AND is_group
 
 // Blocked implements [calendar.Store].
 func (s shareStore) Blocked(ctx context.Context, user calendar.UserID) ([]calendar.User, error) {
-	return db.RowsOf(ctx, s.db.Reads, userColumns.scan, selectUsers+`WHERE u.id IN (SELECT blocked_id FROM share_blocks WHERE user_id = $1) ORDER BY u.name`, user)
+	return db.RowsOf(ctx, s.db.Reads, userColumns.scan,
+		selectUsers+`WHERE u.id IN (SELECT blocked_id FROM share_blocks WHERE user_id = $1) ORDER BY u.name`, user)
 }
 
 // HoldSharer implements [calendar.Tx].
@@ -244,33 +271,39 @@ func (t shareTx) HoldSharer(ctx context.Context, owner calendar.UserID) error {
 
 // NoteShare implements [calendar.Tx].
 func (t shareTx) NoteShare(ctx context.Context, s calendar.Share, owner calendar.UserID, since time.Time) (int, error) {
-	err := t.Run(ctx, `DELETE FROM new_shares WHERE user_id = $1 AND owner_id = $2 AND created <= $3`, s.User.ID, owner, since.Unix())
+	err := t.Run(ctx, `DELETE FROM new_shares WHERE user_id = $1 AND owner_id = $2 AND created <= $3`, s.User.ID,
+		owner, since.Unix())
 	if err != nil {
 		return 0, err
 	}
 	err = t.Run(ctx, `INSERT INTO new_shares (user_id, owner_id, number, calendar_id, created)
-		SELECT $1, $2, COALESCE(MAX(number), 0) + 1, CAST($3 AS TEXT), CAST($4 AS BIGINT) FROM new_shares WHERE user_id = $1 AND owner_id = $2`,
+		SELECT $1, $2, COALESCE(MAX(number), 0) + 1, CAST($3 AS TEXT), CAST($4 AS BIGINT) FROM new_shares
+		WHERE user_id = $1 AND owner_id = $2`,
 		s.User.ID, owner, s.Calendar, t.store.now())
 	if err != nil {
 		return 0, err
 	}
-	n, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM new_shares WHERE user_id = $1 AND owner_id = $2`, s.User.ID, owner)
+	n, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM new_shares
+		WHERE user_id = $1 AND owner_id = $2`, s.User.ID, owner)
 	return int(n), err
 }
 
 // Blocks implements [calendar.Tx].
 func (t shareTx) Blocks(ctx context.Context, user, whom calendar.UserID) (bool, error) {
-	n, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM share_blocks WHERE user_id = $1 AND blocked_id = $2`, user, whom)
+	n, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM share_blocks
+		WHERE user_id = $1 AND blocked_id = $2`, user, whom)
 	return n > 0, err
 }
 
 // PutBlock implements [calendar.Tx].
 func (t shareTx) PutBlock(ctx context.Context, user, whom calendar.UserID) error {
-	err := t.Run(ctx, `INSERT INTO share_blocks (user_id, blocked_id, created) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, user, whom, t.store.now())
+	err := t.Run(ctx, `INSERT INTO share_blocks (user_id, blocked_id, created) VALUES ($1, $2, $3)
+		ON CONFLICT DO NOTHING`, user, whom, t.store.now())
 	if err != nil {
 		return err
 	}
-	const inTrash = ` WHERE user_id = $1 AND calendar_id IN (SELECT id FROM calendars WHERE owner_id = $2 AND trashed IS NOT NULL)`
+	const inTrash = ` WHERE user_id = $1 AND calendar_id IN (SELECT id FROM calendars
+		WHERE owner_id = $2 AND trashed IS NOT NULL)`
 	if err := t.Run(ctx, `UPDATE invitations SET status = 'declined'`+inTrash, user, whom); err != nil {
 		return err
 	}
@@ -282,7 +315,8 @@ func (t shareTx) PutBlock(ctx context.Context, user, whom calendar.UserID) error
 
 // DropBlock implements [calendar.Tx].
 func (t shareTx) DropBlock(ctx context.Context, user, whom calendar.UserID) error {
-	if err := db.ExpectRow(t.Exec(ctx, `DELETE FROM share_blocks WHERE user_id = $1 AND blocked_id = $2`, user, whom)); err != nil {
+	if err := db.ExpectRow(t.Exec(ctx, `DELETE FROM share_blocks WHERE user_id = $1 AND blocked_id = $2`, user,
+		whom)); err != nil {
 		return err
 	}
 	return t.recomputeShares(ctx, sharesOfUser(user))
@@ -292,15 +326,19 @@ func (t shareTx) DropBlock(ctx context.Context, user, whom calendar.UserID) erro
 func (s shareStore) UnmailedOffers(ctx context.Context, since time.Time, most int) ([]calendar.Share, error) {
 	return db.RowsOf(ctx, s.db.Reads, scanShare, showInvitations+`
 		FROM new_shares n JOIN calendars c ON c.id = n.calendar_id AND c.owner_id = n.owner_id AND c.trashed IS NULL
-		JOIN invitations i ON i.calendar_id = n.calendar_id AND i.user_id = n.user_id JOIN users u ON u.id = i.user_id`+joinInForce+`
+		JOIN invitations i ON i.calendar_id = n.calendar_id AND i.user_id = n.user_id
+		JOIN users u ON u.id = i.user_id`+joinInForce+`
 		WHERE NOT n.mailed AND n.created > $1 AND i.status = $2 ORDER BY n.created, i.calendar_id, i.user_id LIMIT $3`,
 		since.Unix(), calendar.SharePending, most)
 }
 
 // MailOffer implements [calendar.OfferMails].
-func (s shareStore) MailOffer(ctx context.Context, share calendar.Share, l *calendar.Letter, most calendar.OutboxLimits) error {
+func (s shareStore) MailOffer(
+	ctx context.Context, share calendar.Share, l *calendar.Letter, most calendar.OutboxLimits,
+) error {
 	return s.transact(ctx, func(t *transaction) error {
-		moved, err := t.Exec(ctx, `UPDATE new_shares SET mailed = TRUE WHERE user_id = $1 AND calendar_id = $2 AND NOT mailed`, share.User.ID, share.Calendar)
+		moved, err := t.Exec(ctx, `UPDATE new_shares SET mailed = TRUE
+			WHERE user_id = $1 AND calendar_id = $2 AND NOT mailed`, share.User.ID, share.Calendar)
 		if err != nil || moved == 0 || l == nil {
 			return err
 		}

@@ -24,12 +24,17 @@ func TestShrink(t *testing.T) {
 		return n
 	}
 	err := s.Update(t.Context(), func(tx calendar.Tx) error {
-		if err := tx.InsertCalendar(t.Context(), calendar.Calendar{ID: "work", Owner: "alice", Segment: "work"}); err != nil {
+		if err := tx.InsertCalendar(t.Context(),
+			calendar.Calendar{ID: "work", Owner: "alice", Segment: "work"}); err != nil {
 			return err
 		}
 		for i := range 16 {
 			name := string(rune('a' + i))
-			o := calendar.Object{Calendar: "work", Name: calendar.ObjectName(name), Version: calendar.Version(i + 2), Size: 1 << 20, Data: make([]byte, 1<<20), Derived: calendar.Derived{UID: calendar.UID(name), Kind: calendar.Event}}
+			o := calendar.Object{
+				Calendar: "work", Name: calendar.ObjectName(name), Version: calendar.Version(i + 2),
+				Size: 1 << 20, Data: make([]byte, 1<<20),
+				Derived: calendar.Derived{UID: calendar.UID(name), Kind: calendar.Event},
+			}
 			if err := tx.PutObject(t.Context(), o); err != nil {
 				return err
 			}

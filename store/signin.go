@@ -17,7 +17,8 @@ func (s credentialStore) Factors(ctx context.Context, user calendar.UserID) (aut
 		err := row.Scan(&passwords, &codes, &f.Passkeys, &f.Identities, &f.RecoveryCodes)
 		f.Password, f.Codes = passwords > 0, codes > 0
 		return f, err
-	}, `SELECT (SELECT COUNT(*) FROM credentials WHERE user_id = $1 AND hash <> ''), (SELECT COUNT(*) FROM totps WHERE user_id = $1),
+	}, `SELECT (SELECT COUNT(*) FROM credentials WHERE user_id = $1 AND hash <> ''), (SELECT COUNT(*) FROM totps
+		WHERE user_id = $1),
 		(SELECT COUNT(*) FROM passkeys WHERE user_id = $1), (SELECT COUNT(*) FROM identities WHERE user_id = $1),
 		(SELECT COUNT(*) FROM recovery_codes WHERE user_id = $1)`, user)
 }
@@ -50,7 +51,9 @@ func (s credentialStore) CodeSecret(ctx context.Context, user calendar.UserID) (
 }
 
 // SetCodeSecret implements [auth.Store].
-func (s credentialStore) SetCodeSecret(ctx context.Context, user calendar.UserID, secret []byte, at time.Time, step int64) error {
+func (s credentialStore) SetCodeSecret(
+	ctx context.Context, user calendar.UserID, secret []byte, at time.Time, step int64,
+) error {
 	return s.changeCredential(ctx, user, `INSERT INTO totps (user_id, secret, created, step) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret, created = excluded.created, step = excluded.step`,
 		user, secret, at.Unix(), step)
@@ -90,7 +93,8 @@ func (s credentialStore) dropFactors(ctx context.Context, user calendar.UserID, 
 
 func (t *transaction) factorsDropped(ctx context.Context, user calendar.UserID) error {
 	err := t.Run(ctx, `DELETE FROM recovery_codes WHERE user_id = $1
-		AND NOT EXISTS (SELECT 1 FROM totps f WHERE f.user_id = $1) AND NOT EXISTS (SELECT 1 FROM passkeys f WHERE f.user_id = $1)`, user)
+		AND NOT EXISTS (SELECT 1 FROM totps f WHERE f.user_id = $1)
+		AND NOT EXISTS (SELECT 1 FROM passkeys f WHERE f.user_id = $1)`, user)
 	if err != nil {
 		return err
 	}
@@ -131,19 +135,24 @@ func (s credentialStore) Passkeys(ctx context.Context, user calendar.UserID) ([]
 
 // InsertPasskey implements [auth.Store].
 func (s credentialStore) InsertPasskey(ctx context.Context, user calendar.UserID, p auth.Passkey) error {
-	return s.changeCredential(ctx, user, `INSERT INTO passkeys (id, user_id, name, created, data) VALUES ($1, $2, $3, $4, $5)`,
+	return s.changeCredential(ctx, user, `INSERT INTO passkeys (id, user_id, name, created, data)
+		VALUES ($1, $2, $3, $4, $5)`,
 		p.ID, user, p.Name, p.Created.Unix(), p.Data)
 }
 
 // UsePasskey implements [auth.Store].
-func (s credentialStore) UsePasskey(ctx context.Context, user calendar.UserID, id auth.PasskeyID, data []byte, at time.Time) error {
-	return db.ExpectRow(s.write(ctx, `UPDATE passkeys SET data = $3, used = $4 WHERE user_id = $1 AND id = $2`, user, id, data, at.Unix()))
+func (s credentialStore) UsePasskey(
+	ctx context.Context, user calendar.UserID, id auth.PasskeyID, data []byte, at time.Time,
+) error {
+	return db.ExpectRow(s.write(ctx, `UPDATE passkeys SET data = $3, used = $4 WHERE user_id = $1 AND id = $2`, user,
+		id, data, at.Unix()))
 }
 
 // DropPasskey implements [auth.Store].
 func (s credentialStore) DropPasskey(ctx context.Context, user calendar.UserID, id auth.PasskeyID) error {
 	return s.transact(ctx, func(t *transaction) error {
-		if err := db.ExpectRow(t.Exec(ctx, `DELETE FROM passkeys WHERE user_id = $1 AND id = $2`, user, id)); err != nil {
+		if err := db.ExpectRow(t.Exec(ctx, `DELETE FROM passkeys WHERE user_id = $1 AND id = $2`, user,
+			id)); err != nil {
 			return err
 		}
 		return t.factorsDropped(ctx, user)
@@ -209,16 +218,19 @@ func (s credentialStore) UserByIdentity(ctx context.Context, issuer, subject str
 func (s credentialStore) Identities(ctx context.Context, user calendar.UserID) ([]auth.Identity, error) {
 	return db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(i *auth.Identity) []any {
 		return []any{&i.Issuer, &i.Subject, &i.Name, db.Seconds(&i.Created)}
-	}), `SELECT issuer, subject, name, created FROM identities WHERE user_id = $1 ORDER BY created, issuer, subject`, user)
+	}), `SELECT issuer, subject, name, created FROM identities WHERE user_id = $1
+		ORDER BY created, issuer, subject`, user)
 }
 
 // InsertIdentity implements [auth.Store].
 func (s credentialStore) InsertIdentity(ctx context.Context, user calendar.UserID, i auth.Identity) error {
-	return s.changeCredential(ctx, user, `INSERT INTO identities (issuer, subject, user_id, name, created) VALUES ($1, $2, $3, $4, $5)`,
+	return s.changeCredential(ctx, user, `INSERT INTO identities (issuer, subject, user_id, name, created)
+		VALUES ($1, $2, $3, $4, $5)`,
 		i.Issuer, i.Subject, user, i.Name, i.Created.Unix())
 }
 
 // DropIdentity implements [auth.Store].
 func (s credentialStore) DropIdentity(ctx context.Context, user calendar.UserID, issuer, subject string) error {
-	return s.changeCredential(ctx, user, `DELETE FROM identities WHERE user_id = $1 AND issuer = $2 AND subject = $3`, user, issuer, subject)
+	return s.changeCredential(ctx, user, `DELETE FROM identities WHERE user_id = $1 AND issuer = $2 AND subject = $3`,
+		user, issuer, subject)
 }

@@ -141,7 +141,10 @@ func TestCloseLeavesOneFile(t *testing.T) {
 func TestDurability(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
-	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "10000"} {
+	for pragma, want := range map[string]string{
+		"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1",
+		"busy_timeout": "10000",
+	} {
 		err := s.update(t.Context(), func(tx *Tx) error {
 			got, err := db.RowOf(t.Context(), tx, db.ScanText, "PRAGMA "+pragma)
 			if got != want {
@@ -173,7 +176,10 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 	insert := func(name string, size int) error {
-		return s.InsertUser(ctx, calendar.User{ID: calendar.UserID(name), Name: name, Email: strings.Repeat("x", size)}, "hash")
+		return s.InsertUser(ctx, calendar.User{
+			ID: calendar.UserID(name), Name: name,
+			Email: strings.Repeat("x", size),
+		}, "hash")
 	}
 	if err := insert("before", 1); err != nil {
 		t.Fatal(err)

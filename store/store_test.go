@@ -22,7 +22,10 @@ func TestMain(m *testing.M) {
 // TestContract runs the contract's suite on both engines.
 func TestContract(t *testing.T) {
 	t.Parallel()
-	for engine, database := range map[string]func(testing.TB) string{"sqlite": testdb.SQLite, "postgres": testdb.Postgres} {
+	for engine, database := range map[string]func(testing.TB) string{
+		"sqlite":   testdb.SQLite,
+		"postgres": testdb.Postgres,
+	} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			storetest.Run(t, func(t *testing.T) storetest.Open {

@@ -49,14 +49,16 @@ type sighting struct {
 const (
 	surveyed = `SELECT o.calendar_id, o.name, o.reach, o.span_start, CASE WHEN o.deleted OR o.kind <> $4 THEN -1 ELSE `
 
-	sqliteSurvey = surveyed + `(SELECT COALESCE(sum(1 << w.key), 0) FROM json_each($1) w WHERE instr(' ' || o.search, ' ' || w.value) > 0) END
+	sqliteSurvey = surveyed + `(SELECT COALESCE(sum(1 << w.key), 0) FROM json_each($1) w
+		WHERE instr(' ' || o.search, ' ' || w.value) > 0) END
 		FROM json_each($2) c CROSS JOIN json_each($5) k CROSS JOIN objects o
 		WHERE o.rowid IN (SELECT i.rowid FROM objects i
 			WHERE i.calendar_id = c.value AND i.reach = k.key AND i.span_start >= k.value AND i.span_end >= $3
 			ORDER BY i.span_start LIMIT $6 + 0)`
 
 	postgresSurvey = surveyed + `(SELECT COALESCE(sum(1::bigint << (w.n::int - 1)), 0)::bigint
-			FROM jsonb_array_elements_text($1::jsonb) WITH ORDINALITY w (value, n) WHERE strpos(' ' || o.search, ' ' || w.value) > 0) END
+			FROM jsonb_array_elements_text($1::jsonb) WITH ORDINALITY w (value, n)
+			WHERE strpos(' ' || o.search, ' ' || w.value) > 0) END
 		FROM jsonb_array_elements_text($2::jsonb) c (value)
 		CROSS JOIN jsonb_array_elements_text($5::jsonb) WITH ORDINALITY k (value, n)
 		CROSS JOIN LATERAL (SELECT * FROM objects i
@@ -65,7 +67,9 @@ const (
 )
 
 // survey reads the nearest objects.
-func (e *searching) survey(ctx context.Context, at db.Querier, q calendar.SearchQuery, calendars string) (survey, error) {
+func (e *searching) survey(
+	ctx context.Context, at db.Querier, q calendar.SearchQuery, calendars string,
+) (survey, error) {
 	if len(q.Words) > surveyWords {
 		return survey{horizon: beginning}, nil
 	}
@@ -128,7 +132,9 @@ func (v *survey) note(at sighting) {
 // nearest returns the first matches, if the survey has enough.
 func (v survey) nearest(q calendar.SearchQuery) ([]sighting, bool) {
 	whole := v.horizon == math.MaxInt64
-	first := slices.DeleteFunc(slices.Clone(v.matches), func(at sighting) bool { return !whole && at.place >= v.horizon })
+	first := slices.DeleteFunc(slices.Clone(v.matches), func(at sighting) bool {
+		return !whole && at.place >= v.horizon
+	})
 	slices.SortFunc(first, func(a, b sighting) int {
 		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.calendar, b.calendar), cmp.Compare(a.name, b.name))
 	})

@@ -28,7 +28,8 @@ var tokenColumns = columns[auth.Token]{
 	// Not NULL for a bound token, even if all of its calendars are gone: it must not become valid for all
 	// calendars.
 	{
-		`CASE WHEN t.bound THEN COALESCE((SELECT string_agg(b.calendar_id, ' ') FROM token_calendars b WHERE b.token_id = t.id), '') END`,
+		`CASE WHEN t.bound THEN COALESCE((SELECT string_agg(b.calendar_id, ' ') FROM token_calendars b
+			WHERE b.token_id = t.id), '') END`,
 		func(t *auth.Token) any { return calendarIDs{&t.Calendars} },
 	},
 }
@@ -52,7 +53,8 @@ var scanTokenCredential = db.ScanInto(func(c *auth.Credential) []any {
 
 // TokenByID implements [auth.Store].
 func (s credentialStore) TokenByID(ctx context.Context, id calendar.TokenID) (auth.Credential, error) {
-	return db.RowOf(ctx, s.db.Reads, scanTokenCredential, `SELECT t.hash, t.digest, `+userColumns.list()+`, `+tokenColumns.list()+`
+	return db.RowOf(ctx, s.db.Reads, scanTokenCredential,
+		`SELECT t.hash, t.digest, `+userColumns.list()+`, `+tokenColumns.list()+`
 		FROM tokens t JOIN users u ON u.id = t.user_id WHERE t.id = $1`, id)
 }
 
@@ -70,10 +72,12 @@ func (s credentialStore) InsertToken(ctx context.Context, token auth.Token, h au
 }
 
 func (t *transaction) insertToken(ctx context.Context, token auth.Token, h auth.Hash, seal auth.Seal) error {
-	err := t.Run(ctx, `INSERT INTO tokens (id, user_id, name, hash, scopes, bound, created, expires, used, revoked, tools, client, resource, digest)
+	err := t.Run(ctx, `INSERT INTO tokens (id, user_id, name, hash, scopes, bound, created, expires, used, revoked,
+		tools, client, resource, digest)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 		token.ID, token.User, token.Name, h, token.Scopes, token.Calendars != nil, token.Created.Unix(),
-		unlessZero(token.Expires), unlessZero(token.LastUsed), unlessZero(token.Revoked), toolsText(token.Tools), token.Client, token.Resource, seal)
+		unlessZero(token.Expires), unlessZero(token.LastUsed), unlessZero(token.Revoked), toolsText(token.Tools),
+		token.Client, token.Resource, seal)
 	if err != nil {
 		return err
 	}
@@ -94,7 +98,8 @@ func (t *transaction) bind(ctx context.Context, token calendar.TokenID, id calen
 // RevokeToken implements [auth.Store].
 func (s credentialStore) RevokeToken(ctx context.Context, id calendar.TokenID, at time.Time) error {
 	return s.transact(ctx, func(t *transaction) error {
-		of, err := db.RowOf(ctx, t, db.ScanText, `UPDATE tokens SET revoked = COALESCE(revoked, $2) WHERE id = $1 RETURNING user_id`, id, at.Unix())
+		of, err := db.RowOf(ctx, t, db.ScanText, `UPDATE tokens SET revoked = COALESCE(revoked, $2) WHERE id = $1
+			RETURNING user_id`, id, at.Unix())
 		if err != nil {
 			return err
 		}
@@ -103,9 +108,12 @@ func (s credentialStore) RevokeToken(ctx context.Context, id calendar.TokenID, a
 }
 
 // NarrowToken implements [auth.Store].
-func (s credentialStore) NarrowToken(ctx context.Context, id calendar.TokenID, scopes calendar.Scope, calendars []calendar.CalendarID) error {
+func (s credentialStore) NarrowToken(
+	ctx context.Context, id calendar.TokenID, scopes calendar.Scope, calendars []calendar.CalendarID,
+) error {
 	return s.transact(ctx, func(t *transaction) error {
-		of, err := db.RowOf(ctx, t, db.ScanText, `UPDATE tokens SET scopes = scopes & $2 WHERE id = $1 RETURNING user_id`, id, scopes)
+		of, err := db.RowOf(ctx, t, db.ScanText, `UPDATE tokens SET scopes = scopes & $2 WHERE id = $1
+			RETURNING user_id`, id, scopes)
 		if err != nil {
 			return err
 		}
@@ -120,7 +128,8 @@ func (s credentialStore) NarrowToken(ctx context.Context, id calendar.TokenID, s
 
 // unbind reduces a token's calendars to the given ones.
 func (t *transaction) unbind(ctx context.Context, id calendar.TokenID, calendars []calendar.CalendarID) error {
-	now, err := db.RowOf(ctx, t, tokenColumns.scan, `SELECT `+tokenColumns.list()+` FROM tokens t JOIN users u ON u.id = t.user_id WHERE t.id = $1`, id)
+	now, err := db.RowOf(ctx, t, tokenColumns.scan, `SELECT `+tokenColumns.list()+` FROM tokens t
+		JOIN users u ON u.id = t.user_id WHERE t.id = $1`, id)
 	if err != nil {
 		return err
 	}
@@ -139,7 +148,8 @@ func (t *transaction) unbind(ctx context.Context, id calendar.TokenID, calendars
 		if slices.Contains(calendars, one) {
 			continue
 		}
-		if err := t.Run(ctx, `DELETE FROM token_calendars WHERE token_id = $1 AND calendar_id = $2`, id, one); err != nil {
+		if err := t.Run(ctx, `DELETE FROM token_calendars WHERE token_id = $1 AND calendar_id = $2`, id,
+			one); err != nil {
 			return err
 		}
 	}
@@ -168,7 +178,8 @@ func (s credentialStore) RevokeAll(ctx context.Context, at time.Time) error {
 // EndAccess implements [auth.Store].
 func (s credentialStore) EndAccess(ctx context.Context, id calendar.UserID, at time.Time) error {
 	return s.transact(ctx, func(t *transaction) error {
-		if err := t.Run(ctx, `UPDATE tokens SET revoked = $2 WHERE user_id = $1 AND revoked IS NULL`, id, at.Unix()); err != nil {
+		if err := t.Run(ctx, `UPDATE tokens SET revoked = $2 WHERE user_id = $1 AND revoked IS NULL`, id,
+			at.Unix()); err != nil {
 			return err
 		}
 		if err := t.Run(ctx, `DELETE FROM sessions WHERE user_id = $1`, id); err != nil {

@@ -14,7 +14,9 @@ import (
 const leaving = "0"
 
 // TrashedCalendars implements [calendar.Store].
-func (s calendarStore) TrashedCalendars(ctx context.Context, owner calendar.UserID) ([]calendar.TrashedCalendar, error) {
+func (s calendarStore) TrashedCalendars(
+	ctx context.Context, owner calendar.UserID,
+) ([]calendar.TrashedCalendar, error) {
 	return db.RowsOf(ctx, s.db.Reads, scanTrashed, `SELECT `+packedCalendar.selected+`, trashed,
 			(SELECT COUNT(*) FROM objects o WHERE o.calendar_id = calendars.id AND NOT o.deleted)
 		FROM calendars WHERE owner_id = $1 AND trashed > `+leaving+` ORDER BY trashed DESC, id`, owner)
@@ -45,7 +47,8 @@ var (
 	// unit adds their UID to another calendar. A move onto an existing object is journaled as a change of that
 	// object. If the calendar's owner cannot see the other calendar, the object counts as deleted; otherwise a
 	// sharee could take it away for good.
-	selectDeletions = selectWithBefore + `WHERE j.calendar_id = $1 AND j.change = 'deleted' AND j.before IS NOT NULL AND j.object <> ''
+	selectDeletions = selectWithBefore + `WHERE j.calendar_id = $1 AND j.change = 'deleted' AND j.before IS NOT NULL
+		AND j.object <> ''
 		AND NOT EXISTS (SELECT 1 FROM journal k WHERE k.calendar_id = j.calendar_id AND k.uid = j.uid
 			AND k.change = 'deleted' AND k.before IS NOT NULL AND k.version > j.version)
 		AND NOT EXISTS (SELECT 1 FROM (` + restOfUnit + `) AS u
@@ -79,7 +82,9 @@ func (s calendarStore) Deletions(ctx context.Context, cal calendar.CalendarID) i
 }
 
 // Deletion implements [calendar.Store].
-func (s calendarStore) Deletion(ctx context.Context, cal calendar.CalendarID, uid calendar.UID) (calendar.Change, error) {
+func (s calendarStore) Deletion(
+	ctx context.Context, cal calendar.CalendarID, uid calendar.UID,
+) (calendar.Change, error) {
 	return db.RowOf(ctx, s.db.Reads, scanWithBefore(ctx, s.db.Reads), selectDeletions+`AND j.uid = $2`, cal, uid)
 }
 
@@ -95,26 +100,31 @@ func (s calendarStore) ForgetDeletions(ctx context.Context, cal calendar.Calenda
 	var ignored int64
 	err := s.inSteps(ctx, &ignored, `UPDATE journal SET before = NULL WHERE calendar_id = $1 AND version IN (
 		SELECT version FROM journal j WHERE calendar_id = $1 AND before IS NOT NULL AND object <> '' AND NOT EXISTS (
-			SELECT 1 FROM objects o WHERE o.calendar_id = j.calendar_id AND o.uid = j.uid AND NOT o.deleted) LIMIT $2)`, cal, pruneRows)
+			SELECT 1 FROM objects o WHERE o.calendar_id = j.calendar_id AND o.uid = j.uid AND NOT o.deleted)
+			LIMIT $2)`, cal, pruneRows)
 	if err != nil {
 		return err
 	}
 	return s.inSteps(ctx, &ignored, `UPDATE objects SET data = $3, search = '', summary = '', size = 0
 		WHERE calendar_id = $1 AND deleted AND name IN (
-			SELECT name FROM objects WHERE calendar_id = $1 AND deleted AND size > 0 LIMIT $2)`, cal, pruneRows, []byte{})
+			SELECT name FROM objects WHERE calendar_id = $1 AND deleted AND size > 0
+			LIMIT $2)`, cal, pruneRows, []byte{})
 }
 
 // remove deletes a calendar that went to the trash before a time, with everything in it: first its objects, in
 // steps. It marks the calendar first, so that no user can restore it when a part is already gone. The next
 // pruning resumes an interrupted removal.
 func (s calendarStore) remove(ctx context.Context, id string, before int64) error {
-	if err := db.ExpectRow(s.write(ctx, `UPDATE calendars SET trashed = `+leaving+` WHERE id = $1 AND trashed < $2`, id, before)); err != nil {
+	if err := db.ExpectRow(s.write(ctx, `UPDATE calendars SET trashed = `+leaving+` WHERE id = $1 AND trashed < $2`,
+		id, before)); err != nil {
 		return err
 	}
 	var ignored int64
 	for _, step := range [...]string{
-		`DELETE FROM objects WHERE calendar_id = $1 AND name IN (SELECT name FROM objects WHERE calendar_id = $1 LIMIT $2)`,
-		`DELETE FROM journal WHERE calendar_id = $1 AND version IN (SELECT version FROM journal WHERE calendar_id = $1 LIMIT $2)`,
+		`DELETE FROM objects WHERE calendar_id = $1
+			AND name IN (SELECT name FROM objects WHERE calendar_id = $1 LIMIT $2)`,
+		`DELETE FROM journal WHERE calendar_id = $1
+			AND version IN (SELECT version FROM journal WHERE calendar_id = $1 LIMIT $2)`,
 	} {
 		if err := s.inSteps(ctx, &ignored, step, id, pruneRows); err != nil {
 			return err

@@ -39,10 +39,13 @@ func (t userTx) UserByID(ctx context.Context, id calendar.UserID) (calendar.User
 func (s userStore) InsertUser(ctx context.Context, u calendar.User, h auth.Hash) error {
 	return s.transact(ctx, func(t *transaction) error {
 		err := t.Run(ctx, `INSERT INTO users (id, name, display_name, email, timezone, created, admin, disabled,
-			week_start, working_days, working_hours, quota_calendars, quota_objects, quota_bytes, is_group, place, capacity, bookers, by_hand)
+			week_start, working_days, working_hours, quota_calendars, quota_objects, quota_bytes, is_group, place,
+			capacity, bookers, by_hand)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
-			u.ID, u.Name, u.DisplayName, u.Email, u.Timezone, u.Created.Unix(), u.Admin, u.Disabled, u.WeekStart, u.WorkingDays, u.WorkingHours,
-			u.Quota.Calendars, u.Quota.Objects, u.Quota.Bytes, u.Group, u.Room.Kind, u.Room.Capacity, u.Room.Bookers, u.Room.ByHand)
+			u.ID, u.Name, u.DisplayName, u.Email, u.Timezone, u.Created.Unix(), u.Admin, u.Disabled, u.WeekStart,
+			u.WorkingDays, u.WorkingHours,
+			u.Quota.Calendars, u.Quota.Objects, u.Quota.Bytes, u.Group, u.Room.Kind, u.Room.Capacity,
+			u.Room.Bookers, u.Room.ByHand)
 		if err != nil {
 			return err
 		}
@@ -59,10 +62,13 @@ func (s userStore) ChangeUser(ctx context.Context, id calendar.UserID, e auth.Us
 				return err
 			}
 		}
-		err := db.ExpectRow(t.Exec(ctx, `UPDATE users SET display_name = COALESCE($2, display_name), email = COALESCE($3, email),
-			timezone = COALESCE($4, timezone), week_start = COALESCE($5, week_start), working_days = COALESCE($6, working_days),
+		err := db.ExpectRow(t.Exec(ctx, `UPDATE users
+			SET display_name = COALESCE($2, display_name), email = COALESCE($3, email),
+			timezone = COALESCE($4, timezone), week_start = COALESCE($5, week_start),
+			working_days = COALESCE($6, working_days),
 			working_hours = COALESCE($7, working_hours), admin = COALESCE($8, admin), disabled = COALESCE($9, disabled),
-			quota_calendars = COALESCE($10, quota_calendars), quota_objects = COALESCE($11, quota_objects), quota_bytes = COALESCE($12, quota_bytes),
+			quota_calendars = COALESCE($10, quota_calendars), quota_objects = COALESCE($11, quota_objects),
+			quota_bytes = COALESCE($12, quota_bytes),
 			capacity = COALESCE($13, capacity), bookers = COALESCE($14, bookers), by_hand = COALESCE($15, by_hand)
 			WHERE id = $1`,
 			id, e.DisplayName, e.Email, e.Timezone, e.WeekStart, e.WorkingDays, e.WorkingHours, e.Admin, e.Disabled,
@@ -77,7 +83,8 @@ func (s userStore) ChangeUser(ctx context.Context, id calendar.UserID, e auth.Us
 	})
 }
 
-// keepAdministrator refuses to remove the last administrator who can sign in. It locks all their rows, so that two removals at once are
+// keepAdministrator refuses to remove the last administrator who can sign in. It locks all their rows, so that two
+// removals at once are
 // counted one after the other.
 func (t *transaction) keepAdministrator(ctx context.Context, id calendar.UserID) error {
 	const administrators = `SELECT id FROM users u WHERE admin AND NOT disabled AND place = ''`
@@ -86,21 +93,26 @@ func (t *transaction) keepAdministrator(ctx context.Context, id calendar.UserID)
 		return err
 	}
 	// Who was invited and has chosen no password yet may never come.
-	able, err := db.RowsOf(ctx, t, db.ScanOnly[calendar.UserID], administrators+` AND (EXISTS (SELECT 1 FROM credentials c WHERE c.user_id = u.id AND c.hash <> '')
-		OR EXISTS (SELECT 1 FROM passkeys p WHERE p.user_id = u.id) OR EXISTS (SELECT 1 FROM identities i WHERE i.user_id = u.id))`)
+	able, err := db.RowsOf(ctx, t, db.ScanOnly[calendar.UserID], administrators+`
+		AND (EXISTS (SELECT 1 FROM credentials c WHERE c.user_id = u.id AND c.hash <> '')
+		OR EXISTS (SELECT 1 FROM passkeys p WHERE p.user_id = u.id)
+		OR EXISTS (SELECT 1 FROM identities i WHERE i.user_id = u.id))`)
 	alone := func(list []calendar.UserID) bool { return len(list) == 1 && list[0] == id }
 	switch {
 	case err != nil:
 		return err
 	case alone(all):
-		return calendar.Errorf(calendar.Invalid, "", "this is the only administrator: make another user an administrator first")
+		return calendar.Errorf(calendar.Invalid, "",
+			"this is the only administrator: make another user an administrator first")
 	case alone(able):
-		return calendar.Errorf(calendar.Invalid, "", "this is the only administrator who can sign in: another one has to choose a password first")
+		return calendar.Errorf(calendar.Invalid, "",
+			"this is the only administrator who can sign in: another one has to choose a password first")
 	}
 	return nil
 }
 
-// DeleteUser implements [auth.Store]. The user's rows go by foreign keys. Notifications about calendars that they shared with others
+// DeleteUser implements [auth.Store]. The user's rows go by foreign keys. Notifications about calendars that they
+// shared with others
 // name them, and are deleted as well.
 func (s userStore) DeleteUser(ctx context.Context, id calendar.UserID) error {
 	return s.transact(ctx, func(t *transaction) error {
@@ -136,13 +148,18 @@ func (s userStore) DeleteUser(ctx context.Context, id calendar.UserID) error {
 
 // advanceShared locks the user's calendars and those offered to the user, in lock order, see calendar.Tx. It
 // advances and returns the offered ones, so that their owners' clients learn that a sharee is gone.
-func (t *transaction) advanceShared(ctx context.Context, user calendar.UserID) (shared []calendar.CalendarID, err error) {
+func (t *transaction) advanceShared(
+	ctx context.Context, user calendar.UserID,
+) (shared []calendar.CalendarID, err error) {
 	type one struct {
 		id    calendar.CalendarID
 		owner calendar.UserID
 	}
-	all, err := db.RowsOf(ctx, t, db.ScanInto(func(c *one) []any { return []any{&c.id, &c.owner} }), `SELECT id, owner_id FROM calendars WHERE owner_id = $1
-		UNION SELECT c.id, c.owner_id FROM invitations i JOIN calendars c ON c.id = i.calendar_id WHERE i.user_id = $1 ORDER BY id`, user)
+	all, err := db.RowsOf(ctx, t, db.ScanInto(func(c *one) []any {
+		return []any{&c.id, &c.owner}
+	}), `SELECT id, owner_id FROM calendars WHERE owner_id = $1
+		UNION SELECT c.id, c.owner_id FROM invitations i JOIN calendars c ON c.id = i.calendar_id WHERE i.user_id = $1
+		ORDER BY id`, user)
 	for _, c := range all {
 		if err != nil {
 			return nil, err
@@ -207,14 +224,16 @@ func (s userStore) InsertAddress(ctx context.Context, user calendar.UserID, a au
 // VerifyAddress implements [auth.Store]. The table's unique index lets only one user verify an address.
 func (s userStore) VerifyAddress(ctx context.Context, user calendar.UserID, address string, at time.Time) error {
 	return s.transact(ctx, func(t *transaction) error {
-		others, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM users WHERE lower(email) = $1 AND id <> $2`, address, user)
+		others, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM users
+			WHERE lower(email) = $1 AND id <> $2`, address, user)
 		if err != nil {
 			return err
 		}
 		if others > 0 {
 			return calendar.Errorf(calendar.Exists, "", "the address is another user's")
 		}
-		return db.ExpectRow(t.Exec(ctx, `UPDATE addresses SET verified = COALESCE(verified, $3) WHERE user_id = $1 AND address = $2`,
+		return db.ExpectRow(t.Exec(ctx, `UPDATE addresses SET verified = COALESCE(verified, $3)
+			WHERE user_id = $1 AND address = $2`,
 			user, address, at.Unix()))
 	})
 }
@@ -227,7 +246,8 @@ func (s userStore) DropAddress(ctx context.Context, user calendar.UserID, addres
 // SwapAddress implements [auth.Store]. Remembered credentials hold the main address, so they are dropped.
 func (s userStore) SwapAddress(ctx context.Context, user calendar.UserID, address string, at time.Time) error {
 	return s.transact(ctx, func(t *transaction) error {
-		err := db.ExpectRow(t.Exec(ctx, `DELETE FROM addresses WHERE user_id = $1 AND address = $2 AND verified IS NOT NULL`, user, address))
+		err := db.ExpectRow(t.Exec(ctx, `DELETE FROM addresses
+			WHERE user_id = $1 AND address = $2 AND verified IS NOT NULL`, user, address))
 		if err != nil {
 			return err
 		}

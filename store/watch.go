@@ -16,7 +16,7 @@ const listenPause = time.Second
 type hints struct {
 	// listen listens to other processes until ctx ends, or it fails.
 	listen func(ctx context.Context, tell func(calendar.Hint)) error
-	log  *slog.Logger
+	log    *slog.Logger
 
 	mu       sync.Mutex
 	watchers map[*watcher]bool

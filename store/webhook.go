@@ -43,7 +43,8 @@ const (
 	shareRead = ` FROM webhooks w JOIN shares s ON s.user_id = w.user_id AND s.access <> 'freebusy'
 		JOIN calendars c ON c.id = s.calendar_id AND c.trashed IS NULL `
 	lagging = ` LEFT JOIN webhook_marks m ON m.webhook_id = w.id AND m.calendar_id = c.id
-		WHERE w.state = 'on' AND (m.told IS NULL OR m.told <> c.version) AND w.id NOT IN (SELECT webhook_id FROM crowded) `
+		WHERE w.state = 'on' AND (m.told IS NULL OR m.told <> c.version)
+			AND w.id NOT IN (SELECT webhook_id FROM crowded) `
 	markAll = `INSERT INTO webhook_marks (webhook_id, calendar_id, told) SELECT w.id, c.id, c.version`
 )
 
@@ -52,19 +53,23 @@ var selectLags = `WITH crowded AS MATERIALIZED (
 		SELECT webhook_id FROM webhook_deliveries WHERE state = 'waiting' GROUP BY webhook_id
 			HAVING COUNT(*) >= $1 OR SUM(octet_length(body)) >= $3
 	), lags AS (
-		SELECT w.id AS hook, c.id AS calendar, COALESCE(m.told, -1) AS told, c.version AS version, c.created AS began, NULL AS since` + ownRead + lagging + `
+		SELECT w.id AS hook, c.id AS calendar, COALESCE(m.told, -1) AS told, c.version AS version, c.created AS began,
+		NULL AS since` + ownRead + lagging + `
 		UNION ALL SELECT w.id, c.id, COALESCE(m.told, -1), c.version, c.created, s.created` + shareRead + lagging + `
 	)
 	SELECT ` + webhookColumns.list() + `, l.calendar, l.told, l.version, l.began, l.since FROM (
-		SELECT g.*, ROW_NUMBER() OVER (PARTITION BY o.user_id ORDER BY g.hook, g.calendar) AS turn FROM lags g JOIN webhooks o ON o.id = g.hook
+		SELECT g.*, ROW_NUMBER() OVER (PARTITION BY o.user_id ORDER BY g.hook, g.calendar) AS turn FROM lags g
+		JOIN webhooks o ON o.id = g.hook
 	) AS l JOIN webhooks w ON w.id = l.hook ORDER BY l.turn, w.id, l.calendar LIMIT $2`
 
 // AddWebhook implements [calendar.Webhooks].
 func (s subscriberStore) AddWebhook(ctx context.Context, w calendar.Webhook, most int) error {
 	return s.transact(ctx, func(t *transaction) error {
-		err := t.Run(ctx, `INSERT INTO webhooks (id, user_id, url, kinds, content, number, rotated, state, failing, created, maker_token, maker)
+		err := t.Run(ctx, `INSERT INTO webhooks (id, user_id, url, kinds, content, number, rotated, state, failing,
+			created, maker_token, maker)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9, $10, $11)`,
-			w.ID, w.User, w.URL, kindWords(w.Kinds), w.Content, w.Number, w.Rotated.Unix(), w.State, w.Created.Unix(), w.Maker.Token, w.Maker.Agent)
+			w.ID, w.User, w.URL, kindWords(w.Kinds), w.Content, w.Number, w.Rotated.Unix(), w.State, w.Created.Unix(),
+			w.Maker.Token, w.Maker.Agent)
 		if err != nil {
 			return err
 		}
@@ -94,17 +99,22 @@ func kindWords(kinds []calendar.ChangeKind) string {
 
 // WebhooksOf implements [calendar.Webhooks].
 func (s subscriberStore) WebhooksOf(ctx context.Context, user calendar.UserID) ([]calendar.Webhook, error) {
-	return db.RowsOf(ctx, s.db.Reads, webhookColumns.scan, `SELECT `+webhookColumns.list()+` FROM webhooks w WHERE w.user_id = $1 ORDER BY w.created, w.id`, user)
+	return db.RowsOf(ctx, s.db.Reads, webhookColumns.scan, `SELECT `+webhookColumns.list()+` FROM webhooks w
+		WHERE w.user_id = $1 ORDER BY w.created, w.id`, user)
 }
 
 // RotateWebhook implements [calendar.Webhooks].
-func (s subscriberStore) RotateWebhook(ctx context.Context, user calendar.UserID, id calendar.WebhookID, now time.Time) error {
-	return db.ExpectRow(s.write(ctx, `UPDATE webhooks SET number = number + 1, rotated = $3 WHERE id = $1 AND user_id = $2`, id, user, now.Unix()))
+func (s subscriberStore) RotateWebhook(
+	ctx context.Context, user calendar.UserID, id calendar.WebhookID, now time.Time,
+) error {
+	return db.ExpectRow(s.write(ctx, `UPDATE webhooks SET number = number + 1, rotated = $3
+		WHERE id = $1 AND user_id = $2`, id, user, now.Unix()))
 }
 
 // ResumeWebhook implements [calendar.Webhooks].
 func (s subscriberStore) ResumeWebhook(ctx context.Context, user calendar.UserID, id calendar.WebhookID) error {
-	return db.ExpectRow(s.write(ctx, `UPDATE webhooks SET state = $3, failing = 0 WHERE id = $1 AND user_id = $2`, id, user, calendar.WebhookOn))
+	return db.ExpectRow(s.write(ctx, `UPDATE webhooks SET state = $3, failing = 0 WHERE id = $1 AND user_id = $2`, id,
+		user, calendar.WebhookOn))
 }
 
 // RemoveWebhook implements [calendar.Webhooks].
@@ -113,25 +123,33 @@ func (s subscriberStore) RemoveWebhook(ctx context.Context, user calendar.UserID
 }
 
 // WebhookLags implements [calendar.Webhooks].
-func (s subscriberStore) WebhookLags(ctx context.Context, room calendar.WebhookRoom, most int) ([]calendar.WebhookLag, error) {
+func (s subscriberStore) WebhookLags(
+	ctx context.Context, room calendar.WebhookRoom, most int,
+) ([]calendar.WebhookLag, error) {
 	return db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(l *calendar.WebhookLag) []any {
-		return append(webhookColumns.fields(&l.Webhook), &l.Calendar, &l.Told, &l.Version, db.Seconds(&l.Began), db.Seconds(&l.Since))
+		return append(webhookColumns.fields(&l.Webhook), &l.Calendar, &l.Told, &l.Version, db.Seconds(&l.Began),
+			db.Seconds(&l.Since))
 	}), selectLags, room.Messages, most, room.Bytes)
 }
 
 // CatchUp implements [calendar.Webhooks].
-func (s subscriberStore) CatchUp(ctx context.Context, lag calendar.WebhookLag, told calendar.Version, d *calendar.Delivery) error {
+func (s subscriberStore) CatchUp(
+	ctx context.Context, lag calendar.WebhookLag, told calendar.Version, d *calendar.Delivery,
+) error {
 	return s.transact(ctx, func(t *transaction) error {
-		text, args := `UPDATE webhook_marks SET told = $3 WHERE webhook_id = $1 AND calendar_id = $2 AND told = $4`, []any{lag.ID, lag.Calendar, told, lag.Told}
+		text, args := `UPDATE webhook_marks SET told = $3
+			WHERE webhook_id = $1 AND calendar_id = $2 AND told = $4`, []any{lag.ID, lag.Calendar, told, lag.Told}
 		if lag.Told < 0 {
-			text, args = `INSERT INTO webhook_marks (webhook_id, calendar_id, told) SELECT w.id, c.id, $3 FROM webhooks w, calendars c
+			text, args = `INSERT INTO webhook_marks (webhook_id, calendar_id, told) SELECT w.id, c.id, $3
+				FROM webhooks w, calendars c
 				WHERE w.id = $1 AND c.id = $2 ON CONFLICT (webhook_id, calendar_id) DO NOTHING`, args[:3]
 		}
 		moved, err := t.Exec(ctx, text, args...)
 		if err != nil || moved == 0 || d == nil {
 			return err
 		}
-		return t.Run(ctx, `INSERT INTO webhook_deliveries (`+deliveryNames+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9)`,
+		return t.Run(ctx, `INSERT INTO webhook_deliveries (`+deliveryNames+`)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9)`,
 			d.ID, d.Webhook, d.Calendar, d.Made.Unix(), d.Due.Unix(), d.Tries, d.State, d.Answer, string(d.Body))
 	})
 }
@@ -139,15 +157,18 @@ func (s subscriberStore) CatchUp(ctx context.Context, lag calendar.WebhookLag, t
 // PostDelivery implements [calendar.Webhooks].
 func (s subscriberStore) PostDelivery(ctx context.Context, d calendar.Delivery, room calendar.WebhookRoom) error {
 	return s.transact(ctx, func(t *transaction) error {
-		waiting, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM webhook_deliveries WHERE webhook_id = $1 AND state = 'waiting'`, d.Webhook)
+		waiting, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM webhook_deliveries
+			WHERE webhook_id = $1 AND state = 'waiting'`, d.Webhook)
 		if err == nil && waiting >= int64(room.Messages) {
 			err = calendar.Errorf(calendar.TooLarge, "", "%d messages are already waiting for this webhook", waiting)
 		}
 		if err != nil {
 			return err
 		}
-		return t.Run(ctx, `INSERT INTO webhook_deliveries (`+deliveryNames+`) SELECT $1, w.id, $3, $4, $5, 0, $6, '', 0, $7
-			FROM webhooks w WHERE w.id = $2 AND w.state = 'on'`, d.ID, d.Webhook, d.Calendar, d.Made.Unix(), d.Due.Unix(), d.State, string(d.Body))
+		return t.Run(ctx, `INSERT INTO webhook_deliveries (`+deliveryNames+`)
+			SELECT $1, w.id, $3, $4, $5, 0, $6, '', 0, $7
+			FROM webhooks w WHERE w.id = $2 AND w.state = 'on'`, d.ID, d.Webhook, d.Calendar, d.Made.Unix(),
+			d.Due.Unix(), d.State, string(d.Body))
 	})
 }
 
@@ -182,8 +203,10 @@ func (s subscriberStore) DueDeliveries(ctx context.Context, now time.Time, most 
 // selectDueDeliveries reads no bodies of messages that are not due.
 var selectDueDeliveries = `SELECT ` + deliveryColumns.list() + `, ` + webhookColumns.list() + ` FROM (
 		SELECT v.id, ROW_NUMBER() OVER (PARTITION BY o.user_id ORDER BY v.due, v.id) AS turn
-			FROM webhook_deliveries v JOIN webhooks o ON o.id = v.webhook_id WHERE v.state = 'waiting' AND o.state = 'on' AND v.due <= $1
-	) AS t JOIN webhook_deliveries d ON d.id = t.id JOIN webhooks w ON w.id = d.webhook_id ORDER BY t.turn, d.due, d.id LIMIT $2`
+			FROM webhook_deliveries v JOIN webhooks o ON o.id = v.webhook_id
+			WHERE v.state = 'waiting' AND o.state = 'on' AND v.due <= $1
+	) AS t JOIN webhook_deliveries d ON d.id = t.id JOIN webhooks w ON w.id = d.webhook_id
+	ORDER BY t.turn, d.due, d.id LIMIT $2`
 
 // settleWebhook has the statement for each result that changes an active webhook: its state, and since when it
 // fails.
@@ -191,12 +214,15 @@ var settleWebhook = map[calendar.TryResult]string{
 	calendar.TryNone:  "",
 	calendar.TryTaken: `UPDATE webhooks SET failing = 0 WHERE id = $1 AND state = 'on' AND failing <> 0`,
 	calendar.TryFailed: `UPDATE webhooks SET failing = CASE failing WHEN 0 THEN $2 ELSE failing END,
-		state = CASE WHEN failing <> 0 AND failing <= $2 - $3 THEN 'failing' ELSE state END WHERE id = $1 AND state = 'on' RETURNING state`,
+		state = CASE WHEN failing <> 0 AND failing <= $2 - $3 THEN 'failing' ELSE state END
+		WHERE id = $1 AND state = 'on' RETURNING state`,
 	calendar.TryGone: `UPDATE webhooks SET state = 'gone' WHERE id = $1 AND state = 'on' RETURNING state`,
 }
 
 // SettleDelivery implements [calendar.Webhooks].
-func (s subscriberStore) SettleDelivery(ctx context.Context, d calendar.Delivery, by calendar.Settling) (calendar.WebhookState, error) {
+func (s subscriberStore) SettleDelivery(
+	ctx context.Context, d calendar.Delivery, by calendar.Settling,
+) (calendar.WebhookState, error) {
 	ended := int64(0)
 	if !d.Ended.IsZero() {
 		ended = d.Ended.Unix()
@@ -204,7 +230,8 @@ func (s subscriberStore) SettleDelivery(ctx context.Context, d calendar.Delivery
 	var off calendar.WebhookState
 	err := s.transact(ctx, func(t *transaction) error {
 		off = ""
-		err := t.Run(ctx, `UPDATE webhook_deliveries SET due = $2, tries = $3, state = $4, answer = $5, ended = $6, body = CASE WHEN $4 = 'waiting' THEN body ELSE '' END
+		err := t.Run(ctx, `UPDATE webhook_deliveries SET due = $2, tries = $3, state = $4, answer = $5, ended = $6,
+			body = CASE WHEN $4 = 'waiting' THEN body ELSE '' END
 			WHERE id = $1`, d.ID, d.Due.Unix(), d.Tries, d.State, d.Answer, ended)
 		if err != nil || by.Result == calendar.TryNone {
 			return err
@@ -221,7 +248,8 @@ func (s subscriberStore) SettleDelivery(ctx context.Context, d calendar.Delivery
 			return err
 		}
 		off = calendar.WebhookState(states[0])
-		err = t.Run(ctx, `UPDATE webhook_deliveries SET state = $2, ended = $3, body = '' WHERE webhook_id = $1 AND state = $4`,
+		err = t.Run(ctx, `UPDATE webhook_deliveries SET state = $2, ended = $3, body = ''
+			WHERE webhook_id = $1 AND state = $4`,
 			d.Webhook, calendar.DeliveryFailed, by.Now.Unix(), calendar.DeliveryWaiting)
 		if err != nil || by.News == nil {
 			return err
@@ -240,6 +268,7 @@ const (
 // pruneDeliveries deletes messages that ended long ago, or many messages ago.
 func (s subscriberStore) pruneDeliveries(ctx context.Context, _ time.Time) error {
 	return s.run(ctx, `DELETE FROM webhook_deliveries WHERE state <> 'waiting' AND (ended < $1 OR id IN (
-		SELECT id FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY webhook_id ORDER BY made DESC, id) AS place FROM webhook_deliveries) AS t WHERE place > $2))`,
+		SELECT id FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY webhook_id ORDER BY made DESC, id) AS place
+			FROM webhook_deliveries) AS t WHERE place > $2))`,
 		s.db.Options.Now().Add(-endedFor).Unix(), endedMost)
 }

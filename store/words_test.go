@@ -22,7 +22,8 @@ import (
 func TestWordsOfOthers(t *testing.T) {
 	t.Parallel()
 	q := calendar.SearchQuery{
-		Calendars: []calendar.CalendarID{"6e2b1d80-0a6f-4f0e-9a53-c0ffee123456", "home"}, Words: []string{"dinner", "agenda"},
+		Calendars: []calendar.CalendarID{"6e2b1d80-0a6f-4f0e-9a53-c0ffee123456", "home"},
+		Words:     []string{"dinner", "agenda"},
 	}
 	want := `('ee123456§dinner':* | 'home§dinner':*) & ('ee123456§agenda':* | 'home§agenda':*)`
 	if got := postgresExpression(q); got != want {
@@ -53,7 +54,8 @@ func homes(t *testing.T, s *Store, seed uint64, ids ...calendar.CalendarID) *wor
 	}
 	w.update(func(ctx context.Context, tx calendar.Tx) error {
 		for _, id := range ids {
-			if err := tx.InsertCalendar(ctx, calendar.Calendar{ID: id, Owner: "u", Segment: calendar.Segment(id)}); err != nil {
+			if err := tx.InsertCalendar(ctx,
+				calendar.Calendar{ID: id, Owner: "u", Segment: calendar.Segment(id)}); err != nil {
 				return err
 			}
 		}
@@ -95,9 +97,15 @@ func (w *wordly) put(uid calendar.UID, text string, in []calendar.CalendarID) {
 			if err != nil {
 				return err
 			}
-			o := calendar.Object{Calendar: id, Name: calendar.ObjectName(uid) + ".ics", Version: cal.Version, ETag: "e", Data: []byte("d"), Size: 1}
+			o := calendar.Object{
+				Calendar: id, Name: calendar.ObjectName(uid) + ".ics", Version: cal.Version,
+				ETag: "e", Data: []byte("d"), Size: 1,
+			}
 			start, end := from, from+10
-			o.Derived = calendar.Derived{UID: uid, Kind: kind, Search: text, Span: calendar.Span{Start: &start, End: &end}}
+			o.Derived = calendar.Derived{
+				UID: uid, Kind: kind, Search: text,
+				Span: calendar.Span{Start: &start, End: &end},
+			}
 			if err := tx.PutObject(ctx, o); err != nil {
 				return err
 			}
@@ -143,8 +151,16 @@ func (w *wordly) compare(in []calendar.CalendarID) {
 	w.t.Helper()
 	for range 6 {
 		q := calendar.SearchQuery{
-			Calendars: w.some(in), Kind: calendar.Event, Past: w.random.IntN(4) > 0, Now: time.Unix(1000, 0), Limit: 1000,
-			Words: [][]string{{"meet"}, {"board", "meeting"}, {"b"}, {"z", "dinner"}, {"agenda", "meet", "di"}, {"none"}}[w.random.IntN(6)],
+			Calendars: w.some(in), Kind: calendar.Event, Past: w.random.IntN(4) > 0,
+			Now: time.Unix(1000, 0), Limit: 1000,
+			Words: [][]string{
+				{"meet"},
+				{"board", "meeting"},
+				{"b"},
+				{"z", "dinner"},
+				{"agenda", "meet", "di"},
+				{"none"},
+			}[w.random.IntN(6)],
 		}
 		found, err := w.Search(w.t.Context(), q)
 		if err != nil {
@@ -156,7 +172,8 @@ func (w *wordly) compare(in []calendar.CalendarID) {
 		}
 		for o := range maps.Values(w.live) {
 			lacks := func(word string) bool { return !strings.Contains(" "+o.Search, " "+word) }
-			if o.Kind == q.Kind && slices.Contains(q.Calendars, o.Calendar) && (q.Past || *o.Span.End >= q.Now.Unix()) && !slices.ContainsFunc(q.Words, lacks) {
+			if o.Kind == q.Kind && slices.Contains(q.Calendars,
+				o.Calendar) && (q.Past || *o.Span.End >= q.Now.Unix()) && !slices.ContainsFunc(q.Words, lacks) {
 				want = append(want, string(o.Calendar)+"/"+string(o.Name)+" "+o.Search)
 			}
 		}
@@ -172,7 +189,8 @@ func (w *wordly) compare(in []calendar.CalendarID) {
 func (w *wordly) waiting() (waiting, indexed int64) {
 	w.t.Helper()
 	for text, n := range map[string]*int64{
-		`SELECT count(*) FROM search_rows WHERE turn IS NOT NULL`: &waiting, `SELECT count(*) FROM search_words_docsize`: &indexed,
+		`SELECT count(*) FROM search_rows WHERE turn IS NOT NULL`: &waiting, `SELECT count(*)
+			FROM search_words_docsize`: &indexed,
 	} {
 		var err error
 		if *n, err = db.RowOf(w.t.Context(), w.db.Reads, db.ScanNumber, text); err != nil {
@@ -225,7 +243,8 @@ func TestSearchReadsWhatWaits(t *testing.T) {
 	s := bare(t, testdb.SQLite(t), migrations.Files)
 	migrate(t, s)
 	steps := strings.Join(plan(t, s, s.search.text), "\n")
-	if !strings.Contains(steps, "SEARCH r USING INDEX search_waiting (turn>?)") || strings.Contains(steps, "sqlite_autoindex_search_rows") {
+	if !strings.Contains(steps, "SEARCH r USING INDEX search_waiting (turn>?)") ||
+		strings.Contains(steps, "sqlite_autoindex_search_rows") {
 		t.Errorf("a search does\n%s", steps)
 	}
 }

@@ -21,7 +21,9 @@ func prepare(t testing.TB, s *store.Store) {
 		ID: theCalendar, Owner: "ann", Segment: "work",
 		Properties: calendar.Properties{Timezone: "UTC", Kinds: calendar.AllKinds()},
 	}
-	if err := s.Update(t.Context(), func(tx calendar.Tx) error { return tx.InsertCalendar(t.Context(), cal) }); err != nil {
+	if err := s.Update(t.Context(), func(tx calendar.Tx) error {
+		return tx.InsertCalendar(t.Context(), cal)
+	}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -42,7 +44,10 @@ func put(ctx context.Context, s *store.Store, name string) (calendar.Version, er
 		if err := tx.PutObject(ctx, o); err != nil {
 			return err
 		}
-		return tx.Log(ctx, calendar.Change{Calendar: theCalendar, Version: v, Object: o.Name, UID: o.UID, Did: calendar.Created})
+		return tx.Log(ctx, calendar.Change{
+			Calendar: theCalendar, Version: v, Object: o.Name, UID: o.UID,
+			Did: calendar.Created,
+		})
 	})
 	return v, err
 }
@@ -61,7 +66,8 @@ func version(t testing.TB, s *store.Store) calendar.Version {
 func changed(t testing.TB, s *store.Store, since calendar.Version) map[string]calendar.Version {
 	t.Helper()
 	all := map[string]calendar.Version{}
-	for o, err := range s.Changes(t.Context(), theCalendar, calendar.VersionRange{After: since, Until: version(t, s), Unbroken: since}) {
+	for o, err := range s.Changes(t.Context(), theCalendar,
+		calendar.VersionRange{After: since, Until: version(t, s), Unbroken: since}) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -90,7 +90,8 @@ func (m Manifest) check() error {
 	case m.Format != format:
 		return fmt.Errorf("it is no backup of this program")
 	case m.Version > version:
-		return fmt.Errorf("it is a backup in the format %d, and this program knows %d at most: restore it with a newer one", m.Version, version)
+		return fmt.Errorf("it is a backup in the format %d, and this program knows %d at most: restore it with a "+
+			"newer one", m.Version, version)
 	case m.Version < 1 || len(m.Tables) == 0:
 		return damaged("its manifest is empty")
 	}

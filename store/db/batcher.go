@@ -31,7 +31,7 @@ type batcher struct {
 	mu   sync.Mutex
 	// running is the number of queries and batches that run, of at most limit.
 	running, limit int
-	waiting     []*batchedQuery
+	waiting        []*batchedQuery
 }
 
 // batchedQuery is a query that waits to be sent, and then for its answer.
@@ -45,7 +45,7 @@ type batchedQuery struct {
 	claimed atomic.Bool
 	// answered is set if there was an answer; err is its outcome.
 	answered bool
-	err   error
+	err      error
 }
 
 // claim reports whether the caller is the first to claim the answer, to take it or to leave.

@@ -63,7 +63,8 @@ func TestBriefQuestionsShareARoundTrip(t *testing.T) {
 	const many = 2*maxBatched + 3
 	outcomes := make([]func() (int64, error), many)
 	for i := range outcomes {
-		outcomes[i] = l.asking(t.Context(), `SELECT (extract(epoch FROM transaction_timestamp()) * 1000000)::bigint + 0 * $1::bigint`, i)
+		outcomes[i] = l.asking(t.Context(),
+			`SELECT (extract(epoch FROM transaction_timestamp()) * 1000000)::bigint + 0 * $1::bigint`, i)
 	}
 	release()
 	moments := map[int64]int{}
@@ -88,7 +89,8 @@ func TestEachBriefQuestionHasItsOwnFault(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]string{
 		"refused": `SELECT 1 / $1::bigint`, "cannot be prepared": `SELECT nothing FROM nowhere WHERE $1 = 0`,
-		"connection lost": `SELECT CASE WHEN pg_terminate_backend(pg_backend_pid()) THEN $1::bigint END FROM pg_sleep(0.01)`,
+		"connection lost": `SELECT CASE WHEN pg_terminate_backend(pg_backend_pid()) THEN $1::bigint END
+			FROM pg_sleep(0.01)`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -143,7 +145,8 @@ func TestBriefQuestionsOutliveConnections(t *testing.T) {
 	if err := d.Apart(t.Context(), func(conn *pgx.Conn) error {
 		answers(t, 1, func() (int64, error) { return RowOf(t.Context(), l, ScanNumber, `SELECT 1`) })
 		_, err := conn.Exec(t.Context(), `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
-			WHERE application_name = 'caldav-mcp-server' AND datname = current_database() AND pid <> pg_backend_pid() AND query = 'SELECT 1'`)
+			WHERE application_name = 'caldav-mcp-server' AND datname = current_database() AND pid <> pg_backend_pid()
+				AND query = 'SELECT 1'`)
 		return err
 	}); err != nil {
 		t.Fatal(err)

@@ -88,9 +88,10 @@ type DB struct {
 	begin func(ctx context.Context, work func(session) error) error
 	// Apart runs work on a separate connection to Postgres without a statement timeout; nil on SQLite.
 	Apart func(ctx context.Context, work func(*pgx.Conn) error) error
-	// Listen listens to other processes until ctx ends, or it fails. It passes on their announcements, or "" if anything
+	// Listen listens to other processes until ctx ends, or it fails. It passes on their announcements, or "" if
+	// anything
 	// may have changed.
-	Listen   func(ctx context.Context, tell func(payload string)) error
+	Listen func(ctx context.Context, tell func(payload string)) error
 	close  func() error
 	counts counts
 	// Files are the program's migrations.

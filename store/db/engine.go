@@ -138,7 +138,7 @@ type faultLog struct {
 	log *slog.Logger
 	now func() time.Time
 
-	mu   sync.Mutex
+	mu       sync.Mutex
 	reported [len(faults)]struct {
 		at   time.Time
 		more int

@@ -120,7 +120,8 @@ func (l *line) fine(err error) {
 
 // insertUser writes a row of about the given size.
 func insertUser(ctx context.Context, tx *Tx, name string, size int) error {
-	_, err := tx.Exec(ctx, `INSERT INTO users (id, name, display_name, email, timezone, created) VALUES ($1, $1, '', $2, '', 0)`,
+	_, err := tx.Exec(ctx, `INSERT INTO users (id, name, display_name, email, timezone, created)
+		VALUES ($1, $1, '', $2, '', 0)`,
 		name, strings.Repeat("x", size))
 	return err
 }

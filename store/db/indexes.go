@@ -110,7 +110,8 @@ func (d *DB) buildIndexes(ctx context.Context, wanted []Migration) error {
 			if err := d.buildIndex(ctx, conn, index[0], index[1], index[2]); err != nil {
 				// The migration will build the index and block writers meanwhile. Drop the half-built one, or
 				// IF NOT EXISTS would accept it.
-				d.Options.Logger.WarnContext(ctx, "an index cannot be built before the migration", "index", index[1], "err", err)
+				d.Options.Logger.WarnContext(ctx, "an index cannot be built before the migration", "index",
+					index[1], "err", err)
 				_, err := conn.Exec(ctx, `DROP INDEX IF EXISTS `+index[1])
 				return err
 			}

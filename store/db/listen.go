@@ -37,7 +37,8 @@ func listenChannel(now func() int64, config *pgx.ConnConfig) func(context.Contex
 		}
 		for {
 			until := now() + int64(wanted/time.Second)
-			if _, err := conn.Exec(ctx, `UPDATE meta SET watched = $1 WHERE id = 1 AND watched < $1`, until); err != nil {
+			if _, err := conn.Exec(ctx, `UPDATE meta SET watched = $1
+				WHERE id = 1 AND watched < $1`, until); err != nil {
 				return err
 			}
 			tell("")

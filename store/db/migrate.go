@@ -54,7 +54,8 @@ var errInUse = errors.New("other processes are using the tables that a migration
 func (d *DB) untilFree(ctx context.Context, waits *bool) error {
 	if !*waits {
 		*waits = true
-		d.Options.Logger.WarnContext(ctx, "a migration waits for long reads of its tables to end; it retries, and other requests go on meanwhile")
+		d.Options.Logger.WarnContext(ctx,
+			"a migration waits for long reads of its tables to end; it retries, and other requests go on meanwhile")
 	}
 	return pauseForIndex(ctx)
 }

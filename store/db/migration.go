@@ -42,7 +42,9 @@ func Applied(ctx context.Context, q Querier) ([]Migration, error) {
 	if err != nil || tables == 0 {
 		return nil, err
 	}
-	return RowsOf(ctx, q, ScanInto(func(m *Migration) []any { return []any{&m.Name, &m.Checksum} }), `SELECT name, checksum FROM migrations ORDER BY name`)
+	return RowsOf(ctx, q, ScanInto(func(m *Migration) []any {
+		return []any{&m.Name, &m.Checksum}
+	}), `SELECT name, checksum FROM migrations ORDER BY name`)
 }
 
 // fileName matches a migration's name: number, words, and the engine that it is for, if not all.
@@ -83,13 +85,16 @@ func checksum(text []byte) string {
 func compare(wanted, applied []Migration) ([]Migration, error) {
 	if other := Altered(wanted, applied); len(other) > 0 {
 		return nil, calendar.Errorf(calendar.Unsupported, "",
-			"the database was made by another build of this program, with another %s, and is left as it is; to bring the calendars over, "+
-				"let that build `export --user NAME --out DIR` for each user, then name a new database, and let this one `create-user NAME` and `import --user NAME DIR`",
+			"the database was made by another build of this program, with another %s, and is left as it is; to bring "+
+				"the calendars over, "+
+				"let that build `export --user NAME --out DIR` for each user, then name a new database, and let this "+
+				"one `create-user NAME` and `import --user NAME DIR`",
 			strings.Join(other, ", "))
 	}
 	if unknown := Missing(applied, wanted); len(unknown) > 0 {
 		return nil, calendar.Errorf(calendar.Unsupported, "",
-			"the database is newer than this program: it has %s, which this program does not know; run the newer program, or restore a backup",
+			"the database is newer than this program: it has %s, which this program does not know; run the newer "+
+				"program, or restore a backup",
 			strings.Join(unknown, ", "))
 	}
 	return slices.DeleteFunc(slices.Clone(wanted), func(m Migration) bool {

@@ -58,7 +58,8 @@ func openPostgres(ctx context.Context, where string, o Options, h Hooks) (*DB, e
 	if err != nil {
 		return nil, err
 	}
-	d.place = fmt.Sprintf("%s on the Postgres at %s", config.Database, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))))
+	d.place = fmt.Sprintf("%s on the Postgres at %s", config.Database,
+		net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))))
 	pool := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(d.prepareConn))
 	bound(pool, d.Options)
 	// pgx keeps the prepared statements of each connection itself.

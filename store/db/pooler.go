@@ -29,7 +29,8 @@ func listenAt(where string) (rest string, to *direct, err error) {
 	host, digits, err := net.SplitHostPort(q.Get(listenParameter))
 	port, wrong := strconv.ParseUint(digits, 10, 16)
 	if err != nil || wrong != nil || host == "" {
-		return "", nil, fmt.Errorf("the database's URL: %s=%s is not HOST:PORT of the Postgres behind a pooler", listenParameter, q.Get(listenParameter))
+		return "", nil, fmt.Errorf("the database's URL: %s=%s is not HOST:PORT of the Postgres behind a pooler",
+			listenParameter, q.Get(listenParameter))
 	}
 	q.Del(listenParameter)
 	u.RawQuery = q.Encode()

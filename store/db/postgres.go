@@ -39,19 +39,22 @@ func postgresEngine() *Engine {
 		Columns: `SELECT c.relname, a.attname, t.typname, COALESCE(array_position(i.indkey::int2[], a.attnum) + 1, 0)
 			FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid JOIN pg_type t ON t.oid = a.atttypid
 			LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
-			WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
+			WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND a.attnum > 0
+				AND NOT a.attisdropped
 				AND a.attgenerated = '' ORDER BY c.relname, a.attnum`,
-		References: `SELECT c.relname, f.relname FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class f ON f.oid = k.confrelid
+		References: `SELECT c.relname, f.relname FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid
+			JOIN pg_class f ON f.oid = k.confrelid
 			WHERE k.contype = 'f' AND c.relnamespace = current_schema()::regnamespace`,
-		snapshot:        sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
-		Endless:         `SET LOCAL statement_timeout = 0`,
-		Bulk:            2000,
-		LockRows:        " FOR UPDATE",
-		LockFree:        " FOR UPDATE SKIP LOCKED",
-		countMigrations: `SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'migrations'`,
-		announce:        `SELECT pg_notify(` + hintChannel + `, $1) FROM meta WHERE id = 1 AND watched >= $2`,
-		Analyze:         `ANALYZE `,
-		fault:           postgresFault,
+		snapshot: sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
+		Endless:  `SET LOCAL statement_timeout = 0`,
+		Bulk:     2000,
+		LockRows: " FOR UPDATE",
+		LockFree: " FOR UPDATE SKIP LOCKED",
+		countMigrations: `SELECT count(*) FROM pg_tables
+			WHERE schemaname = current_schema() AND tablename = 'migrations'`,
+		announce: `SELECT pg_notify(` + hintChannel + `, $1) FROM meta WHERE id = 1 AND watched >= $2`,
+		Analyze:  `ANALYZE `,
+		fault:    postgresFault,
 	}
 }
 
@@ -62,9 +65,11 @@ DECLARE
 	statement TEXT;
 BEGIN
 	FOR statement IN
-		SELECT format('ALTER TABLE %s ', c.oid::regclass) || string_agg(format('ALTER COLUMN %I TYPE TEXT COLLATE "C"', a.attname), ', ')
+		SELECT format('ALTER TABLE %s ',
+		c.oid::regclass) || string_agg(format('ALTER COLUMN %I TYPE TEXT COLLATE "C"', a.attname), ', ')
 		FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
-		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
+		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND a.attnum > 0
+			AND NOT a.attisdropped
 			AND a.atttypid = 'text'::regtype AND a.attcollation <> '"C"'::regcollation
 		GROUP BY c.oid
 	LOOP

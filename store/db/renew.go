@@ -21,7 +21,8 @@ const renewEpoch = `UPDATE meta SET epoch = $1, timeline = server_timeline(), cl
 // program, or it is a standby.
 var notRenewed = []string{"42P01", "42703", "42883", "25006", "55000"}
 
-// plannerSettings are the planner settings of a connection. The text of each query determines its index, so planning for
+// plannerSettings are the planner settings of a connection. The text of each query determines its index, so planning
+// for
 // its values gains nothing, and takes up to five times as long as the query. Parallel workers take longer to
 // start than any query runs. They are set after connecting, because a pooler may refuse unknown startup
 // parameters. A setting in the URL takes precedence.
@@ -41,7 +42,8 @@ func setPlanner(ctx context.Context, conn *pgx.Conn) error {
 			continue
 		}
 		_, err := conn.Exec(ctx, "SET "+name+" = "+value)
-		if e, known := errors.AsType[*pgconn.PgError](err); err != nil && (!known || e.Code != "42704") { // no such setting
+		if e, known := errors.AsType[*pgconn.PgError](err); err != nil && (!known ||
+			e.Code != "42704") { // no such setting
 			return err
 		}
 	}
@@ -57,7 +59,8 @@ func (d *DB) renew(ctx context.Context, conn *pgx.Conn) error {
 		return nil
 	}
 	if err == nil && tag.RowsAffected() > 0 {
-		d.Options.Logger.WarnContext(ctx, "another Postgres was promoted, or this is a copy: it may lack changes, so clients sync from the start")
+		d.Options.Logger.WarnContext(ctx,
+			"another Postgres was promoted, or this is a copy: it may lack changes, so clients sync from the start")
 		d.hooks.Renewed()
 	}
 	return err

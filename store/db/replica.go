@@ -20,16 +20,16 @@ import (
 // same snapshot, whether the replica has the state that the primary returned. See
 // docs/decisions/0083-second-node.md.
 type replica struct {
-	Pool   *sql.DB
-	Engine Engine
-	primary  *DB
+	Pool    *sql.DB
+	Engine  Engine
+	primary *DB
 	// After is time.AfterFunc.
 	After func(time.Duration, func()) *time.Timer
 
 	mu     sync.Mutex
 	counts map[ReplicaOutcome]int64
 	// down is set after a failure, rests is until when the replica is not asked.
-	down  bool
+	down        bool
 	pausedUntil time.Time
 }
 
@@ -48,9 +48,9 @@ const (
 	ReplicaAway     ReplicaOutcome = "away"
 	// ReplicaPrimary means that it was promoted, or never was a standby; ReplicaOther that it has another epoch, or
 	// belongs to another cluster.
-	ReplicaPrimary  ReplicaOutcome = "leads"
-	ReplicaOther  ReplicaOutcome = "other"
-	ReplicaFailed ReplicaOutcome = "failed"
+	ReplicaPrimary ReplicaOutcome = "leads"
+	ReplicaOther   ReplicaOutcome = "other"
+	ReplicaFailed  ReplicaOutcome = "failed"
 	// ReplicaPaused means that it was not asked, since it failed a moment ago.
 	ReplicaPaused ReplicaOutcome = "resting"
 )
@@ -58,7 +58,8 @@ const (
 // ReplicaOutcomes returns all outcomes.
 func ReplicaOutcomes() []ReplicaOutcome {
 	return []ReplicaOutcome{
-		ReplicaAnswered, ReplicaBehind, ReplicaConflict, ReplicaSlow, ReplicaAway, ReplicaPrimary, ReplicaOther, ReplicaFailed, ReplicaPaused,
+		ReplicaAnswered, ReplicaBehind, ReplicaConflict, ReplicaSlow, ReplicaAway, ReplicaPrimary, ReplicaOther,
+		ReplicaFailed, ReplicaPaused,
 	}
 }
 
@@ -85,7 +86,8 @@ const (
 var ErrOtherCluster = errors.New("it belongs to another database cluster, so it cannot be a replica of this one")
 
 // ErrReplicaListens refuses a URL with listen=, copied from the primary's with only the host replaced.
-var ErrReplicaListens = errors.New("the read replica: its URL has " + listenParameter + "=, which belongs in the URL of the primary only")
+var ErrReplicaListens = errors.New("the read replica: its URL has " + listenParameter + "=, which belongs in the URL " +
+	"of the primary only")
 
 // openReplica connects to the replica of a store. One that is away may return; one of another cluster is
 // refused.
@@ -183,7 +185,8 @@ func (n *replica) note(ctx context.Context, how ReplicaOutcome, err error) {
 	is := n.down
 	n.mu.Unlock()
 	if is && !was {
-		n.primary.Options.Logger.WarnContext(ctx, "the read replica does not answer; reading from the primary", "why", string(how), "err", err)
+		n.primary.Options.Logger.WarnContext(ctx, "the read replica does not answer; reading from the primary", "why",
+			string(how), "err", err)
 	} else if was && !is {
 		n.primary.Options.Logger.InfoContext(ctx, "the read replica answers again")
 	}
@@ -236,7 +239,8 @@ func (n *replica) outcome(ctx context.Context, err error) ReplicaOutcome {
 // not follow the primary, whose epoch is given.
 func (d *DB) ReplicaLag(ctx context.Context, epoch func(context.Context) (string, error)) (int64, error) {
 	var stands struct{ epoch, replayed string }
-	err := d.Replica.Pool.QueryRowContext(ctx, `SELECT epoch, CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()::text ELSE '' END
+	err := d.Replica.Pool.QueryRowContext(ctx, `SELECT epoch, CASE WHEN pg_is_in_recovery()
+		THEN pg_last_wal_replay_lsn()::text ELSE '' END
 		FROM meta WHERE id = 1`).Scan(&stands.epoch, &stands.replayed)
 	if err != nil {
 		return 0, err
@@ -248,9 +252,11 @@ func (d *DB) ReplicaLag(ctx context.Context, epoch func(context.Context) (string
 	case stands.replayed == "":
 		return 0, errors.New("it is not a standby, or was promoted")
 	case current != stands.epoch:
-		return 0, errors.New("it does not have the current epoch of the database: it follows another server, or is far behind")
+		return 0, errors.New("it does not have the current epoch of the database: it follows another server, " +
+			"or is far behind")
 	}
-	return RowOf(ctx, d.Reads, ScanNumber, `SELECT GREATEST(pg_wal_lsn_diff(pg_current_wal_lsn(), $1::pg_lsn), 0)::bigint`, stands.replayed)
+	return RowOf(ctx, d.Reads, ScanNumber,
+		`SELECT GREATEST(pg_wal_lsn_diff(pg_current_wal_lsn(), $1::pg_lsn), 0)::bigint`, stands.replayed)
 }
 
 // ReplicaOutcomes counts the outcomes of the reads that a replica could have answered; nil without a replica.

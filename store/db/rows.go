@@ -85,10 +85,11 @@ func InsertInto(table string, key, own int, settle settler, tail string, fields 
 	}
 	return &insertion{
 		fields: fields, key: key, own: own, settle: settle,
-		few:    few,
-		one:    into + `VALUES (` + list(places) + `) ` + tail,
-		many:   into + `SELECT * FROM unnest(` + list(lists) + `) ` + tail,
-		copies: into + `SELECT ` + list(copied) + ` FROM unnest(` + list(lists[:own]) + `) AS own (` + list(names[:own]) + `) ` + tail,
+		few:  few,
+		one:  into + `VALUES (` + list(places) + `) ` + tail,
+		many: into + `SELECT * FROM unnest(` + list(lists) + `) ` + tail,
+		copies: into + `SELECT ` + list(copied) + `
+			FROM unnest(` + list(lists[:own]) + `) AS own (` + list(names[:own]) + `) ` + tail,
 		listed: into + `SELECT ` + list(listed) + ` FROM json_each($1) WHERE TRUE ` + tail,
 	}
 }
@@ -175,7 +176,8 @@ func (g *tableRows) split() (copies [][][]any, others [][]any) {
 func (in *insertion) alike(a, b []any) bool {
 	for i := in.own; i < len(a); i++ {
 		x, isBytes := a[i].([]byte)
-		if y, _ := b[i].([]byte); isBytes && (!bytes.Equal(x, y) || (x == nil) != (y == nil)) || !isBytes && a[i] != b[i] {
+		if y, _ := b[i].([]byte); isBytes && (!bytes.Equal(x, y) || (x == nil) != (y == nil)) ||
+			!isBytes && a[i] != b[i] {
 			return false
 		}
 	}
@@ -219,7 +221,10 @@ func (g *tableRows) lists() []pending {
 	copies, others := g.split()
 	all := make([]pending, 0, len(copies)+1)
 	for _, rows := range copies {
-		all = append(all, pending{g.into.copies, append(g.into.columns(rows, g.into.own), rows[0][g.into.own:]...), g.into.settle})
+		all = append(all, pending{
+			g.into.copies, append(g.into.columns(rows, g.into.own), rows[0][g.into.own:]...),
+			g.into.settle,
+		})
 	}
 	switch n := len(others); {
 	case n == 1:

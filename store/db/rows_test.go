@@ -13,7 +13,8 @@ type (
 )
 
 var manyFields = []Field{
-	TextField("home"), TextField("name"), NumberField("version"), TextField("a"), BlobField("b"), BoolField("c"), NumberField("d"),
+	TextField("home"), TextField("name"), NumberField("version"), TextField("a"), BlobField("b"),
+	BoolField("c"), NumberField("d"),
 }
 
 var insertMany = InsertInto("many", 2, 3, Ignore, "", manyFields...)
@@ -46,10 +47,12 @@ func TestCopiesShareAStatement(t *testing.T) {
 		}
 	}
 	args := rows.singles()[0].args
-	if list, _ := args[0].(string); len(args) != len(manyFields)-2 || !strings.HasPrefix(list, `[["c0","a \"name\".ics",0],["c1",`) {
+	if list, _ := args[0].(string); len(args) != len(manyFields)-2 ||
+		!strings.HasPrefix(list, `[["c0","a \"name\".ics",0],["c1",`) {
 		t.Errorf("%d arguments, the first is %v", len(args), args[0])
 	}
-	if args := rows.lists()[0].args; len(args) != len(manyFields) || len(args[0].([]string)) != 50 || args[len(args)-1] != int64(7) {
+	if args := rows.lists()[0].args; len(args) != len(manyFields) || len(args[0].([]string)) != 50 ||
+		args[len(args)-1] != int64(7) {
 		t.Errorf("%d arguments, the last is %v", len(args), args[len(args)-1])
 	}
 }
@@ -58,7 +61,10 @@ func TestCopiesShareAStatement(t *testing.T) {
 // cannot hold, since SQLite stores any bytes.
 func TestFewCopies(t *testing.T) {
 	t.Parallel()
-	for name, rows := range map[string]*tableRows{"few": copiesOf(3, "a"), "no UTF-8": copiesOf(9, "\xff"), "a NUL": copiesOf(9, "\x00")} {
+	for name, rows := range map[string]*tableRows{
+		"few": copiesOf(3, "a"), "no UTF-8": copiesOf(9, "\xff"),
+		"a NUL": copiesOf(9, "\x00"),
+	} {
 		all := rows.singles()
 		if len(all) != len(rows.rows) {
 			t.Errorf("%s: %d statements for %d rows", name, len(all), len(rows.rows))
@@ -70,7 +76,8 @@ func TestFewCopies(t *testing.T) {
 		}
 	}
 	for n, want := range map[int]string{2: insertMany.few[0], 3: insertMany.few[1]} {
-		if all := copiesOf(n, "a").lists(); len(all) != 1 || all[0].text != want || len(all[0].args) != n*len(manyFields) {
+		if all := copiesOf(n, "a").lists(); len(all) != 1 || all[0].text != want ||
+			len(all[0].args) != n*len(manyFields) {
 			t.Errorf("%d rows on Postgres: %+v", n, all)
 		}
 	}

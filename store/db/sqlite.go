@@ -31,14 +31,16 @@ func sqliteEngine() *Engine {
 		Name:            "sqlite",
 		countMigrations: `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'`,
 		Shrink:          `PRAGMA incremental_vacuum(500)`,
-		Free:            `SELECT CASE WHEN v.auto_vacuum = 2 THEN f.freelist_count ELSE 0 END FROM pragma_freelist_count f, pragma_auto_vacuum v`,
-		Check:           `PRAGMA quick_check(1)`,
+		Free: `SELECT CASE WHEN v.auto_vacuum = 2 THEN f.freelist_count ELSE 0 END
+			FROM pragma_freelist_count f, pragma_auto_vacuum v`,
+		Check: `PRAGMA quick_check(1)`,
 		Columns: `SELECT m.name, c.name, c.type, c.pk FROM sqlite_schema m JOIN pragma_table_info(m.name) c
 			WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY m.name, c.cid`,
-		References: `SELECT m.name, f."table" FROM sqlite_schema m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table'`,
-		snapshot:   sql.TxOptions{ReadOnly: true},
-		Bulk:       100,
-		fault:      sqliteFault,
+		References: `SELECT m.name, f."table" FROM sqlite_schema m JOIN pragma_foreign_key_list(m.name) f
+			WHERE m.type = 'table'`,
+		snapshot: sql.TxOptions{ReadOnly: true},
+		Bulk:     100,
+		fault:    sqliteFault,
 	}
 }
 
@@ -164,7 +166,8 @@ func requireWAL(ctx context.Context, conn *sql.Conn, path string) error {
 		return err
 	}
 	if mode != "wal" {
-		return fmt.Errorf("the file system has no write-ahead log for SQLite (it offers %q): keep %s on a local disk", mode, filepath.Dir(path))
+		return fmt.Errorf("the file system has no write-ahead log for SQLite (it offers %q): keep %s on a local disk",
+			mode, filepath.Dir(path))
 	}
 	return nil
 }
@@ -207,7 +210,8 @@ func createFile(path string, existing bool) error {
 func (d *DB) warnOfReaders(ctx context.Context) {
 	info, err := os.Stat(d.place)
 	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		d.Options.Logger.WarnContext(ctx, "other users of this machine can read all calendars and hashes: chmod 600 the database and its backups",
+		d.Options.Logger.WarnContext(ctx,
+			"other users of this machine can read all calendars and hashes: chmod 600 the database and its backups",
 			"file", d.place, "mode", info.Mode().Perm().String())
 	}
 }

@@ -25,7 +25,8 @@ func TestTroubleIsTold(t *testing.T) {
 		_ = e.Translate(t.Context(), errors.New(what))
 		return log.String()
 	}
-	if got := told("full"); !strings.Contains(got, "level=ERROR") || !strings.Contains(got, "the disk of the database is full") || !strings.Contains(got, "err=full") {
+	if got := told("full"); !strings.Contains(got, "level=ERROR") ||
+		!strings.Contains(got, "the disk of the database is full") || !strings.Contains(got, "err=full") {
 		t.Errorf("a full disk is told as %q", got)
 	}
 	if got := told("full") + told("full"); got != "" {

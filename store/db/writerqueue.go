@@ -13,8 +13,8 @@ const maxGroup = 64
 // writerQueue is a queue of writers to a SQLite file. A writer with others waiting leaves the commit to the last of
 // them: one disk sync commits all of them, and each returns to its caller only after that.
 type writerQueue struct {
-	mu   sync.Mutex
-	busy bool
+	mu      sync.Mutex
+	busy    bool
 	waiting []*waitingWriter
 
 	// group is the current transaction. It belongs to the writer whose turn it is.

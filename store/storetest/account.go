@@ -35,8 +35,10 @@ func (b *bundle) account(owner calendar.User, provider string) calendar.Account 
 	b.Helper()
 	id := b.id("account")
 	a := calendar.Account{
-		ID: calendar.AccountID(id), Owner: owner.ID, Provider: provider, Name: "the “" + id + "”", Address: "https://example.org/", Subject: "sub", Scopes: "read",
-		Secret: []byte("sealed " + id), Key: "k1", Every: time.Hour, Status: calendar.AccountGood, Created: b.now(), Due: b.now(),
+		ID: calendar.AccountID(id), Owner: owner.ID, Provider: provider, Name: "the “" + id + "”",
+		Address: "https://example.org/", Subject: "sub", Scopes: "read",
+		Secret: []byte("sealed " + id), Key: "k1", Every: time.Hour, Status: calendar.AccountGood,
+		Created: b.now(), Due: b.now(),
 		Maker: calendar.Actor{Token: "token", Agent: "Claude"},
 	}
 	b.must(b.InsertAccount(b.Context(), a, 100))
@@ -58,7 +60,8 @@ func (b *bundle) mirror(owner calendar.User, a calendar.Account) calendar.Calend
 	b.Helper()
 	cal := b.calendar(owner, "work")
 	b.update(func(tx calendar.Tx) error {
-		return tx.InsertMirror(b.Context(), calendar.Mirror{Calendar: cal.ID, Account: a.ID, Remote: "r"}, calendar.Origin{From: a.Name, Writable: true})
+		return tx.InsertMirror(b.Context(), calendar.Mirror{Calendar: cal.ID, Account: a.ID, Remote: "r"},
+			calendar.Origin{From: a.Name, Writable: true})
 	})
 	return cal
 }
@@ -72,11 +75,13 @@ func accountComesBack(b *bundle) {
 	b.set(want)
 	gives(b, "accounts", []calendar.Account{want})(b.Accounts(b.Context(), ann.ID))
 	b.refuses(calendar.NotFound, "")(b.Account(b.Context(), "unknown"))
-	want.Status, want.Error, want.Failures, want.Failing, want.Listed, want.Due = calendar.AccountGood, "", 0, time.Time{}, time.Time{}, b.now()
+	want.Status, want.Error, want.Failures, want.Failing, want.Listed, want.Due = calendar.AccountGood, "", 0,
+		time.Time{}, time.Time{}, b.now()
 	b.must(b.SetAccount(b.Context(), want.ID, calendar.AccountEdit{}, want.Due))
 	gives(b, "what its owner asks anew", want)(b.Account(b.Context(), want.ID))
 	want.Name, want.Scopes, want.Every = "another", "write", time.Minute
-	b.must(b.SetAccount(b.Context(), want.ID, calendar.AccountEdit{Name: want.Name, Scopes: want.Scopes, Every: want.Every}, want.Due))
+	b.must(b.SetAccount(b.Context(), want.ID,
+		calendar.AccountEdit{Name: want.Name, Scopes: want.Scopes, Every: want.Every}, want.Due))
 	gives(b, "what its owner changed", want)(b.Account(b.Context(), want.ID))
 	b.refused(b.SetAccount(b.Context(), "unknown", calendar.AccountEdit{}, want.Due), calendar.NotFound, "")
 	want.ID, want.Owner = "nobody's", "nobody"
@@ -104,7 +109,8 @@ func accountsAreDue(b *bundle) {
 		b.set(a)
 	}
 	gives(b, "due", []calendar.Account{soon})(b.DueAccounts(b.Context(), b.now(), 10))
-	gives(b, "the first that is due later", []calendar.Account{soon})(b.DueAccounts(b.Context(), b.now().Add(time.Hour), 1))
+	gives(b, "the first that is due later", []calendar.Account{soon})(b.DueAccounts(b.Context(),
+		b.now().Add(time.Hour), 1))
 	// Owners take turns: each one's first account comes before anyone's second. Disabled users get none.
 	bob := b.user("bob")
 	his := b.account(bob, "ics")
@@ -112,7 +118,8 @@ func accountsAreDue(b *bundle) {
 	b.set(his)
 	gives(b, "by turns", []calendar.Account{soon, his, late})(b.DueAccounts(b.Context(), b.now().Add(time.Hour), 10))
 	b.must(b.ChangeUser(b.Context(), bob.ID, auth.UserEdit{Disabled: new(true)}))
-	gives(b, "without who is disabled", []calendar.Account{soon, late})(b.DueAccounts(b.Context(), b.now().Add(time.Hour), 10))
+	gives(b, "without who is disabled", []calendar.Account{soon, late})(b.DueAccounts(b.Context(),
+		b.now().Add(time.Hour), 10))
 }
 
 func accountIsSealed(b *bundle) {
@@ -206,7 +213,8 @@ func mirrorShows(b *bundle) {
 	b.must(err)
 	same(b, "origin of another", got.Origin, calendar.Origin{})
 	b.refused(b.Update(b.Context(), func(tx calendar.Tx) error {
-		return tx.InsertMirror(b.Context(), calendar.Mirror{Calendar: plain.ID, Account: a.ID, Remote: "r"}, calendar.Origin{From: "x"})
+		return tx.InsertMirror(b.Context(), calendar.Mirror{Calendar: plain.ID, Account: a.ID, Remote: "r"},
+			calendar.Origin{From: "x"})
 	}), calendar.Exists, "")
 	b.update(func(tx calendar.Tx) error { return tx.SetOrigin(b.Context(), cal.ID, calendar.Origin{From: "new"}) })
 	got, err = b.Calendar(b.Context(), ann.ID, cal.ID)
@@ -218,7 +226,10 @@ func mirrorRemembers(b *bundle) {
 	ann := b.user("ann")
 	a := b.account(ann, "ics")
 	cal := b.mirror(ann, a)
-	want := calendar.Mirror{Calendar: cal.ID, Account: a.ID, Remote: "r", Cursor: "c", Round: 3, Whole: true, Faults: 2, Error: "e", Checked: b.now()}
+	want := calendar.Mirror{
+		Calendar: cal.ID, Account: a.ID, Remote: "r", Cursor: "c", Round: 3, Whole: true,
+		Faults: 2, Error: "e", Checked: b.now(),
+	}
 	put := func(m calendar.Mirror) error {
 		return b.Update(b.Context(), func(tx calendar.Tx) error { return tx.PutMirror(b.Context(), m) })
 	}
@@ -260,23 +271,27 @@ func mirrorRemembersObjects(b *bundle) {
 	moved := one
 	moved.Ref = "3"
 	b.agree(cal.ID, moved)
-	gives(b, "one that goes by another name now", map[string]calendar.Mirrored{"3": moved, "2": two})(b.Mirrored(b.Context(), cal.ID, nil))
+	gives(b, "one that goes by another name now",
+		map[string]calendar.Mirrored{"3": moved, "2": two})(b.Mirrored(b.Context(), cal.ID, nil))
 	b.update(func(tx calendar.Tx) error {
 		if n, err := tx.MirrorFaults(b.Context(), cal.ID); err != nil || n != 1 {
 			b.Errorf("%d faults, %v", n, err)
 		}
 		return tx.DropMirrored(b.Context(), cal.ID, "2")
 	})
-	gives(b, "when one was dropped", map[string]calendar.Mirrored{"3": moved})(b.Mirrored(b.Context(), cal.ID, []string{"2", "3"}))
+	gives(b, "when one was dropped", map[string]calendar.Mirrored{"3": moved})(b.Mirrored(b.Context(),
+		cal.ID, []string{"2", "3"}))
 }
 
 func mirrorFindsGone(b *bundle) {
 	ann := b.user("ann")
 	cal := b.mirror(ann, b.account(ann, "ics"))
-	b.agree(cal.ID, calendar.Mirrored{Ref: "1", UID: "1", Round: 1}, calendar.Mirrored{Ref: "2", UID: "2", Round: 2}, calendar.Mirrored{Ref: "3", UID: "3", Round: 1})
+	b.agree(cal.ID, calendar.Mirrored{Ref: "1", UID: "1", Round: 1}, calendar.Mirrored{Ref: "2", UID: "2", Round: 2},
+		calendar.Mirrored{Ref: "3", UID: "3", Round: 1})
 	b.update(func(tx calendar.Tx) error {
 		got, err := tx.MirroredBefore(b.Context(), cal.ID, 2, 10)
-		same(b, "before the second", got, []calendar.Mirrored{{Ref: "1", UID: "1", Round: 1}, {Ref: "3", UID: "3", Round: 1}})
+		same(b, "before the second",
+			got, []calendar.Mirrored{{Ref: "1", UID: "1", Round: 1}, {Ref: "3", UID: "3", Round: 1}})
 		return err
 	})
 }

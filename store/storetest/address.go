@@ -70,5 +70,6 @@ func addressFinds(b *bundle) {
 	b.must(b.VerifyAddress(b.Context(), ann.ID, "a@example.org", b.now()))
 	found, err := b.UsersAt(b.Context(), []string{"a@example.org", "ann@example.com"}, nil)
 	b.must(err)
-	same(b, "verified", found, []calendar.UserAt{{Text: "a@example.org", User: ann}, {Text: "ann@example.com", User: ann}})
+	same(b, "verified",
+		found, []calendar.UserAt{{Text: "a@example.org", User: ann}, {Text: "ann@example.com", User: ann}})
 }

@@ -43,8 +43,10 @@ func alongAsAlone(b *bundle) {
 	cal, token := b.calendar(ann, "work"), b.token(ann, nil).ID
 	other := b.another()
 	all := calendar.Properties{
-		Name: "Wörk ☀\nsecond line", Description: new("two\r\nlines"), Color: new("#11223344"), Order: new(int64(-7)), Hidden: true,
-		Timezone: "Europe/Berlin", TimezoneData: new("BEGIN:VCALENDAR\r\n"), Kinds: calendar.Kinds{calendar.Todo}, Transparent: true,
+		Name: "Wörk ☀\nsecond line", Description: new("two\r\nlines"), Color: new("#11223344"),
+		Order: new(int64(-7)), Hidden: true,
+		Timezone: "Europe/Berlin", TimezoneData: new("BEGIN:VCALENDAR\r\n"), Kinds: calendar.Kinds{calendar.Todo},
+		Transparent: true,
 	}
 	change := func(do func(tx calendar.Tx) error) func() error {
 		return func() error { return b.Update(b.Context(), do) }
@@ -58,8 +60,14 @@ func alongAsAlone(b *bundle) {
 		{"UpdateCalendar", change(func(tx calendar.Tx) error { return tx.UpdateCalendar(b.Context(), cal.ID, all) })},
 		{"PutShare", func() error { return Share(b.Context(), b, cal.ID, bob.ID, calendar.WriteAccess) }},
 		{"DropShare", func() error { return Share(b.Context(), b, cal.ID, bob.ID, calendar.NoAccess) }},
-		{"the owner's name", func() error { return b.ChangeUser(b.Context(), ann.ID, auth.UserEdit{DisplayName: new("Änn\nB.")}) }},
-		{"the owner's quota", func() error { return b.ChangeUser(b.Context(), ann.ID, auth.UserEdit{QuotaObjects: new(int64(7))}) }},
+		{
+			"the owner's name",
+			func() error { return b.ChangeUser(b.Context(), ann.ID, auth.UserEdit{DisplayName: new("Änn\nB.")}) },
+		},
+		{
+			"the owner's quota",
+			func() error { return b.ChangeUser(b.Context(), ann.ID, auth.UserEdit{QuotaObjects: new(int64(7))}) },
+		},
 		{"NewEpoch", func() error { return b.NewEpoch(b.Context()) }},
 	} {
 		b.must(step.do())

@@ -23,7 +23,9 @@ const (
 )
 
 // attempt begins an attempt now.
-func (b *bundle) attempt(in Store, user calendar.User, token calendar.TokenID, name, digest string) (calendar.Attempt, bool) {
+func (b *bundle) attempt(
+	in Store, user calendar.User, token calendar.TokenID, name, digest string,
+) (calendar.Attempt, bool) {
 	b.Helper()
 	a, mine, err := in.Begin(b.Context(), calendar.Attempt{
 		User: user.ID, Token: token, Name: name, Digest: digest, UID: calendar.UID(b.id("uid")), At: b.now(),

@@ -25,7 +25,8 @@ func roomsKept(b *bundle) {
 	}
 	b.must(b.InsertUser(b.Context(), room, ""))
 	gives(b, "rooms", []calendar.User{room})(b.Rooms(b.Context()))
-	b.must(b.ChangeUser(b.Context(), room.ID, auth.UserEdit{Capacity: new(int64(2)), Bookers: new(""), ByHand: new(false)}))
+	b.must(b.ChangeUser(b.Context(), room.ID,
+		auth.UserEdit{Capacity: new(int64(2)), Bookers: new(""), ByHand: new(false)}))
 	room.Room = calendar.Room{Kind: calendar.Resource, Capacity: 2}
 	gives(b, "changed", room)(b.UserByName(b.Context(), "blue"))
 }
@@ -78,7 +79,8 @@ func objectsWithin(b *bundle) {
 			}
 			names = append(names, o.Name)
 		}
-		same(b, "the stored object and the one written in the transaction", names, []calendar.ObjectName{"new.ics", "there.ics"})
+		same(b, "the stored object and the one written in the transaction",
+			names, []calendar.ObjectName{"new.ics", "there.ics"})
 		return nil
 	})
 }

@@ -63,7 +63,10 @@ func calendarEmptyOrNil(b *bundle) {
 
 func calendarChanges(b *bundle) {
 	cal := b.home()
-	want := calendar.Properties{Name: "new", Color: new("#000000"), Timezone: "Asia/Tokyo", Kinds: calendar.Kinds{calendar.Journal}, Transparent: true}
+	want := calendar.Properties{
+		Name: "new", Color: new("#000000"), Timezone: "Asia/Tokyo",
+		Kinds: calendar.Kinds{calendar.Journal}, Transparent: true,
+	}
 	b.update(func(tx calendar.Tx) error { return tx.UpdateCalendar(b.Context(), cal.ID, want) })
 	same(b, "properties", b.read(cal).Properties, want)
 	err := b.Update(b.Context(), func(tx calendar.Tx) error { return tx.UpdateCalendar(b.Context(), "nowhere", want) })
@@ -107,7 +110,10 @@ func calendarsAreListed(b *bundle) {
 	second, first := add(ann, "z", new(int64(2))), add(ann, "z", new(int64(1)))
 	b.must(Share(b.Context(), b, shared.ID, ann.ID, calendar.ReadAccess))
 	shared.Name, shared.Access, shared.Transparent = "0 (Ms bob)", calendar.ReadAccess, true
-	gives(b, "calendars", []calendar.Calendar{first, second, upper, lower, again, umlaut, shared})(b.Calendars(b.Context(), ann.ID))
+	gives(b, "calendars", []calendar.Calendar{
+		first, second, upper, lower, again, umlaut,
+		shared,
+	})(b.Calendars(b.Context(), ann.ID))
 }
 
 func calendarsAdvance(b *bundle) {
@@ -141,13 +147,18 @@ func calendarsAdvance(b *bundle) {
 		b.must(err)
 		same(b, "kept", c.Version, before[id]+1)
 	}
-	same(b, "none", len(in(b, func(tx calendar.Tx) ([]calendar.Calendar, error) { return tx.AdvanceAll(b.Context(), nil) })), 0)
+	same(b, "none", len(in(b, func(tx calendar.Tx) ([]calendar.Calendar, error) {
+		return tx.AdvanceAll(b.Context(), nil)
+	})), 0)
 	free := in(b, func(tx calendar.Tx) ([]calendar.Calendar, error) {
 		return tx.AdvanceFree(b.Context(), append(ids, "nowhere"), calendar.Usage{Objects: 2, Bytes: 3})
 	})
 	used, err := b.Usage(b.Context(), ann.ID)
 	b.must(err)
-	same(b, "counted with the locks", [2]int64{used.Objects, used.Bytes}, [2]int64{2 * int64(len(want)), 3 * int64(len(want))})
+	same(b, "counted with the locks", [2]int64{used.Objects, used.Bytes}, [2]int64{
+		2 * int64(len(want)),
+		3 * int64(len(want)),
+	})
 	same(b, "free ones", len(free), len(want))
 	for i, c := range free {
 		same(b, "free, in order", c.ID, want[i])

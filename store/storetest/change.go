@@ -107,14 +107,16 @@ func changesPruned(b *bundle) {
 
 	var failed error
 	told := 0
-	for _, err := range b.Changes(b.Context(), cal.ID, calendar.VersionRange{After: old.Version, Until: until, Unbroken: old.Version}) {
+	for _, err := range b.Changes(b.Context(), cal.ID,
+		calendar.VersionRange{After: old.Version, Until: until, Unbroken: old.Version}) {
 		if told++; told == 1 {
 			b.must(b.Prune(b.Context(), b.now()))
 		}
 		failed = err
 	}
 	b.refused(failed, calendar.Forbidden, calendar.RuleSyncToken)
-	for _, err := range b.Changes(b.Context(), cal.ID, calendar.VersionRange{After: old.Version, Until: old.Version, Unbroken: old.Version}) {
+	for _, err := range b.Changes(b.Context(), cal.ID,
+		calendar.VersionRange{After: old.Version, Until: old.Version, Unbroken: old.Version}) {
 		b.refused(err, calendar.Forbidden, calendar.RuleSyncToken)
 	}
 	// A caller that starts at zero but requires an unbroken history is refused, too.

@@ -23,8 +23,9 @@ func clientTests() []test {
 func (b *bundle) client(kind oauth.Kind) oauth.Client {
 	b.Helper()
 	c := oauth.Client{
-		ID: auth.ClientID(b.id("client")), Kind: kind, Name: "Claude", Redirects: []string{"https://claude.ai/callback"},
-		Method: oauth.NoSecret, Created: b.now(),
+		ID: auth.ClientID(b.id("client")), Kind: kind, Name: "Claude",
+		Redirects: []string{"https://claude.ai/callback"},
+		Method:    oauth.NoSecret, Created: b.now(),
 	}
 	b.must(b.PutClient(b.Context(), c))
 	return c
@@ -44,8 +45,10 @@ func (b *bundle) forgot(id auth.ClientID) {
 
 func clientComesBack(b *bundle) {
 	want := oauth.Client{
-		ID: "https://claude.ai/client.json", Kind: oauth.Described, Name: "Claude “Code”", Redirects: []string{"http://localhost/a?b=c", "cursor://x/y"},
-		Digest: "digest", Method: oauth.SecretBasic, Created: b.now(), Used: b.now().Add(time.Minute), Fresh: b.now().Add(time.Hour),
+		ID: "https://claude.ai/client.json", Kind: oauth.Described, Name: "Claude “Code”",
+		Redirects: []string{"http://localhost/a?b=c", "cursor://x/y"},
+		Digest:    "digest", Method: oauth.SecretBasic, Created: b.now(), Used: b.now().Add(time.Minute),
+		Fresh: b.now().Add(time.Hour),
 	}
 	b.must(b.PutClient(b.Context(), want))
 	b.remembered(want)
@@ -60,7 +63,8 @@ func clientReplaced(b *bundle) {
 	grant, _ := b.grant(b.user("ann"), c, nil)
 	created, used := c.Created, grant.Created
 	b.pass(time.Hour)
-	c.Name, c.Redirects, c.Created, c.Fresh = "Claude 2", []string{"https://claude.com/callback"}, b.now(), b.now().Add(time.Minute)
+	c.Name, c.Redirects, c.Created, c.Fresh = "Claude 2", []string{"https://claude.com/callback"}, b.now(),
+		b.now().Add(time.Minute)
 	b.must(b.PutClient(b.Context(), c))
 	c.Created, c.Used = created, used
 	b.remembered(c)
@@ -116,8 +120,9 @@ func clientMakesRoom(b *bundle) {
 func clientMakesRoomInCrowd(b *bundle) {
 	from := func(site string) oauth.Client {
 		c := oauth.Client{
-			ID: auth.ClientID(b.id("client")), Kind: oauth.Registered, Name: "Claude", Redirects: []string{"https://claude.ai/callback"},
-			Method: oauth.NoSecret, Created: b.now(), Site: site,
+			ID: auth.ClientID(b.id("client")), Kind: oauth.Registered, Name: "Claude",
+			Redirects: []string{"https://claude.ai/callback"},
+			Method:    oauth.NoSecret, Created: b.now(), Site: site,
 		}
 		b.must(b.PutClient(b.Context(), c))
 		return c

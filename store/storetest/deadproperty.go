@@ -46,7 +46,8 @@ func (b *bundle) keeps(what string, h calendar.Holder, want ...calendar.DeadProp
 func keptComesBack(b *bundle) {
 	cal := b.home()
 	want := []calendar.DeadProperty{
-		kept("", "bare", "<bare/>"), kept("http://a/", "ä", "☀\r\n\t"), kept("http://a/", "B", "b"), kept("http://b/", "a", "c"),
+		kept("", "bare", "<bare/>"), kept("http://a/", "ä", "☀\r\n\t"), kept("http://a/", "B", "b"),
+		kept("http://b/", "a", "c"),
 	}
 	// Ordered by namespace and name, in byte order.
 	want[1], want[2] = want[2], want[1]
@@ -114,7 +115,10 @@ func keptInHome(b *bundle) {
 	b.must(Share(b.Context(), b, shared.ID, ann.ID, calendar.ReadAccess))
 	b.calendar(ann, "without")
 	b.put(own, "a.ics")
-	for _, h := range []calendar.Holder{ofCalendar(own), ofCalendar(shared), ofCalendar(others), ofObject(own, "a.ics")} {
+	for _, h := range []calendar.Holder{
+		ofCalendar(own), ofCalendar(shared), ofCalendar(others),
+		ofObject(own, "a.ics"),
+	} {
 		b.keep(h, kept("x", "y", string(h.Calendar.Segment)), kept("x", "z", "z"))
 	}
 	b.keep(calendar.Holder{Place: calendar.AtShare, Calendar: shared, User: ann.ID}, kept("x", "y", "as she has it"))
@@ -128,7 +132,10 @@ func keptInHome(b *bundle) {
 
 func keptNeedsHolder(b *bundle) {
 	for _, h := range []calendar.Holder{
-		{Place: calendar.AtHome, User: "nobody"}, {Place: calendar.AtCalendar, Calendar: calendar.Calendar{ID: "nowhere"}},
+		{Place: calendar.AtHome, User: "nobody"}, {
+			Place:    calendar.AtCalendar,
+			Calendar: calendar.Calendar{ID: "nowhere"},
+		},
 	} {
 		err := b.Update(b.Context(), func(tx calendar.Tx) error {
 			_, _, err := tx.SetDeadProperties(b.Context(), h, []calendar.DeadProperty{kept("x", "y", "z")})

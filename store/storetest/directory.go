@@ -41,13 +41,15 @@ func knowsByOffers(b *bundle) {
 	cal := b.calendar(ann, "work")
 	offer := calendar.Share{Calendar: cal.ID, User: bob, Access: calendar.ReadAccess, Created: b.now()}
 	for status, known := range map[calendar.ShareStatus]bool{
-		calendar.SharePending: true, calendar.ShareAccepted: true, calendar.ShareDeclined: false, calendar.ShareWithdrawn: false,
+		calendar.SharePending: true, calendar.ShareAccepted: true, calendar.ShareDeclined: false,
+		calendar.ShareWithdrawn: false,
 	} {
 		offer.Status = status
 		b.update(func(tx calendar.Tx) error { return tx.PutShare(b.Context(), offer) })
 		var hers, his []calendar.Acquaintance
 		if known {
-			hers, his = []calendar.Acquaintance{{User: bob, Calendar: cal.ID}}, []calendar.Acquaintance{{User: ann, Calendar: cal.ID}}
+			hers, his = []calendar.Acquaintance{{User: bob, Calendar: cal.ID}},
+				[]calendar.Acquaintance{{User: ann, Calendar: cal.ID}}
 		}
 		b.knows("hers, "+string(status), ann, hers...)
 		b.knows("his, "+string(status), bob, his...)

@@ -47,12 +47,21 @@ func factorsCounted(b *bundle) {
 		do   func() error
 		want auth.Factors
 	}{
-		{"codes", func() error { return b.SetCodeSecret(b.Context(), ann.ID, []byte("secret"), b.now(), 1) }, auth.Factors{Password: true, Codes: true}},
+		{
+			"codes", func() error { return b.SetCodeSecret(b.Context(), ann.ID, []byte("secret"), b.now(), 1) },
+			auth.Factors{Password: true, Codes: true},
+		},
 		{"no codes", func() error { return b.DropCodeSecret(b.Context(), ann.ID) }, auth.Factors{Password: true}},
 		{"passkey", func() error { b.passkey(ann, "a"); return nil }, auth.Factors{Password: true, Passkeys: 1}},
 		{"no passkey", func() error { return b.DropPasskey(b.Context(), ann.ID, "a") }, auth.Factors{Password: true}},
-		{"identity", func() error { return b.InsertIdentity(b.Context(), ann.ID, one) }, auth.Factors{Password: true, Identities: 1}},
-		{"no identity", func() error { return b.DropIdentity(b.Context(), ann.ID, one.Issuer, one.Subject) }, auth.Factors{Password: true}},
+		{
+			"identity", func() error { return b.InsertIdentity(b.Context(), ann.ID, one) },
+			auth.Factors{Password: true, Identities: 1},
+		},
+		{
+			"no identity", func() error { return b.DropIdentity(b.Context(), ann.ID, one.Issuer, one.Subject) },
+			auth.Factors{Password: true},
+		},
 	} {
 		before := b.generation("ann")
 		b.must(step.do())

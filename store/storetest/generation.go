@@ -50,7 +50,8 @@ func generationMoves(b *bundle) {
 			b.Errorf("%s: generation %d after %d", step.name, after, before)
 		}
 	}
-	gives(b, "generation by the token", b.generation("ann"))(b.CredentialGeneration(b.Context(), auth.Subject{Token: token}))
+	gives(b, "generation by the token", b.generation("ann"))(b.CredentialGeneration(b.Context(),
+		auth.Subject{Token: token}))
 	b.must(b.DeleteUser(b.Context(), u.ID))
 	for _, of := range []auth.Subject{{Name: "ann"}, {Token: token}, {Name: "nobody"}, {Token: "none"}} {
 		gone, err := b.CredentialGeneration(b.Context(), of)

@@ -26,8 +26,10 @@ func grantTests() []test {
 func (b *bundle) proposed(u calendar.User, c oauth.Client, cals []calendar.CalendarID) oauth.Offer {
 	b.Helper()
 	o := oauth.Offer{
-		ID: auth.SecretID(b.id("offer")), Digest: "digest", Client: c.ID, User: u.ID, Redirect: c.Redirects[0], Challenge: "challenge",
-		Resource: "https://cal.example/mcp", Name: "Claude (claude.ai)", Scopes: calendar.ScopeRead | calendar.ScopeWrite, Calendars: cals,
+		ID: auth.SecretID(b.id("offer")), Digest: "digest", Client: c.ID, User: u.ID, Redirect: c.Redirects[0],
+		Challenge: "challenge",
+		Resource:  "https://cal.example/mcp", Name: "Claude (claude.ai)",
+		Scopes: calendar.ScopeRead | calendar.ScopeWrite, Calendars: cals,
 		GrantExpires: b.now().Add(90 * 24 * time.Hour), Expires: b.now().Add(time.Minute),
 	}
 	b.must(b.InsertOffer(b.Context(), o, b.now().Add(-time.Hour)))
@@ -37,8 +39,9 @@ func (b *bundle) proposed(u calendar.User, c oauth.Client, cals []calendar.Calen
 // granted is the grant for an offer, not stored yet.
 func (b *bundle) granted(u calendar.User, o oauth.Offer) auth.Token {
 	return auth.Token{
-		ID: calendar.TokenID(b.id("grant")), User: u.ID, UserName: u.Name, Name: o.Name, Scopes: o.Scopes, Calendars: o.Calendars,
-		Created: b.now(), Expires: o.GrantExpires, Client: o.Client, Resource: o.Resource,
+		ID: calendar.TokenID(b.id("grant")), User: u.ID, UserName: u.Name, Name: o.Name, Scopes: o.Scopes,
+		Calendars: o.Calendars,
+		Created:   b.now(), Expires: o.GrantExpires, Client: o.Client, Resource: o.Resource,
 	}
 }
 
@@ -46,10 +49,14 @@ func (b *bundle) granted(u calendar.User, o oauth.Offer) auth.Token {
 func (b *bundle) pair(grant auth.Token) oauth.Pair {
 	ticket := func(use oauth.Use, scopes calendar.Scope, age time.Duration) oauth.Ticket {
 		return oauth.Ticket{
-			ID: auth.SecretID(b.id(string(use))), Digest: "digest", Grant: grant.ID, Use: use, Scopes: scopes, Created: b.now(), Expires: b.now().Add(age),
+			ID: auth.SecretID(b.id(string(use))), Digest: "digest", Grant: grant.ID, Use: use, Scopes: scopes,
+			Created: b.now(), Expires: b.now().Add(age),
 		}
 	}
-	return oauth.Pair{Access: ticket(oauth.ForAccess, calendar.ScopeRead, time.Hour), Refresh: ticket(oauth.ForRefresh, grant.Scopes, 24*time.Hour)}
+	return oauth.Pair{
+		Access:  ticket(oauth.ForAccess, calendar.ScopeRead, time.Hour),
+		Refresh: ticket(oauth.ForRefresh, grant.Scopes, 24*time.Hour),
+	}
 }
 
 // grant stores a grant with its first tickets.
@@ -93,7 +100,8 @@ func grantTakenUp(b *bundle) {
 	c.Used = b.now()
 	b.remembered(c)
 	b.refuses(calendar.NotFound, "")(b.Offer(b.Context(), "unknown"))
-	b.refused(b.TakeUp(b.Context(), "unknown", b.granted(ann, oauth.Offer{Client: c.ID}), oauth.Pair{}), calendar.NotFound, "")
+	b.refused(b.TakeUp(b.Context(), "unknown", b.granted(ann, oauth.Offer{Client: c.ID}), oauth.Pair{}),
+		calendar.NotFound, "")
 }
 
 func grantOfNothing(b *bundle) {
@@ -207,7 +215,8 @@ func grantLetsIn(b *bundle) {
 	work := b.calendar(ann, "work")
 	grant, pair := b.grant(ann, b.client(oauth.Registered), []calendar.CalendarID{work.ID})
 	want := auth.Access{
-		Credential: auth.Credential{User: ann, Token: grant}, Digest: "digest", Scopes: calendar.ScopeRead, Expires: pair.Access.Expires,
+		Credential: auth.Credential{User: ann, Token: grant}, Digest: "digest", Scopes: calendar.ScopeRead,
+		Expires: pair.Access.Expires,
 	}
 	access := func(in Store) auth.Access {
 		got, err := in.AccessByID(b.Context(), pair.Access.ID)

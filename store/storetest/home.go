@@ -46,10 +46,16 @@ func homeRecorded(b *bundle) {
 	first := calendar.Member{Address: "wörk", Calendar: "c1", Seen: 7, Access: calendar.OwnerAccess, Version: 1}
 	second := calendar.Member{Address: "rest", Calendar: "c2", Seen: 1, Access: calendar.ReadAccess, Version: 2}
 	b.members(ann.ID, first, second)
-	same(b, "record", b.record(ann.ID), calendar.Home{Epoch: b.epoch(), Version: 2, Members: []calendar.Member{first, second}})
+	same(b, "record", b.record(ann.ID), calendar.Home{
+		Epoch: b.epoch(), Version: 2,
+		Members: []calendar.Member{first, second},
+	})
 	first.Version, first.Gone = 3, true
 	b.members(ann.ID, first)
-	same(b, "later", b.record(ann.ID), calendar.Home{Epoch: b.epoch(), Version: 3, Members: []calendar.Member{second, first}})
+	same(b, "later", b.record(ann.ID), calendar.Home{
+		Epoch: b.epoch(), Version: 3,
+		Members: []calendar.Member{second, first},
+	})
 	same(b, "his", b.record(bob.ID), calendar.Home{Epoch: b.epoch()})
 	first.Version, first.Gone, first.Calendar = 4, false, "c3"
 	later := calendar.Home{Version: 4, Replaced: 4}
@@ -82,7 +88,10 @@ func homePruned(b *bundle) {
 	b.pass(time.Hour)
 	b.members(ann.ID, young)
 	b.must(b.Prune(b.Context(), b.now()))
-	same(b, "record", b.record(ann.ID), calendar.Home{Epoch: b.epoch(), Version: 3, Pruned: 2, Members: []calendar.Member{there, young}})
+	same(b, "record", b.record(ann.ID), calendar.Home{
+		Epoch: b.epoch(), Version: 3, Pruned: 2,
+		Members: []calendar.Member{there, young},
+	})
 	b.must(b.Prune(b.Context(), b.now()))
 	same(b, "again", b.record(ann.ID).Pruned, 2)
 }

@@ -87,7 +87,10 @@ func journalNarrows(b *bundle) {
 	entry := func(uid calendar.UID, token calendar.TokenID, user calendar.UserID) {
 		b.pass(time.Minute)
 		for _, in := range []calendar.Calendar{cal, other} {
-			b.log(calendar.Change{Calendar: in.ID, UID: uid, Object: calendar.ObjectName(uid), Did: calendar.Created, At: b.now(), Token: token, User: user})
+			b.log(calendar.Change{
+				Calendar: in.ID, UID: uid, Object: calendar.ObjectName(uid), Did: calendar.Created,
+				At: b.now(), Token: token, User: user,
+			})
 		}
 	}
 	entry("", "t", "ann")
@@ -107,11 +110,19 @@ func journalNarrows(b *bundle) {
 		{"time", calendar.JournalQuery{NotAfter: third}, []calendar.Version{3, 2, 1}},
 		{"the calendar", calendar.JournalQuery{Of: &itself}, []calendar.Version{1}},
 		{"an object", calendar.JournalQuery{Of: &one}, []calendar.Version{5, 4, 2}},
-		{"some objects", calendar.JournalQuery{Among: []calendar.UID{"two", "one"}, From: 3}, []calendar.Version{5, 4, 3}},
+		{
+			"some objects",
+			calendar.JournalQuery{Among: []calendar.UID{"two", "one"}, From: 3},
+			[]calendar.Version{5, 4, 3},
+		},
 		{"one of some", calendar.JournalQuery{Among: []calendar.UID{"none", "two"}}, []calendar.Version{3}},
 		{"a token", calendar.JournalQuery{Token: "t"}, []calendar.Version{2, 1}},
 		{"a user", calendar.JournalQuery{User: "bob"}, []calendar.Version{5, 3}},
-		{"all of it", calendar.JournalQuery{Of: &one, Token: "t", User: "ann", From: 1, Until: 9, NotAfter: b.now()}, []calendar.Version{2}},
+		{
+			"all of it",
+			calendar.JournalQuery{Of: &one, Token: "t", User: "ann", From: 1, Until: 9, NotAfter: b.now()},
+			[]calendar.Version{2},
+		},
 		{"nothing", calendar.JournalQuery{Token: "nobody"}, nil},
 	} {
 		same(b, c.name, b.versions(cal, c.q), c.want)
@@ -123,12 +134,21 @@ func journalPages(b *bundle) {
 	entries := make([]calendar.Change, 200)
 	var want []calendar.Version
 	for i := range entries {
-		entries[i] = calendar.Change{Calendar: cal.ID, Object: "a.ics", UID: "a", Did: calendar.Modified, At: b.now(), Token: "t"}
+		entries[i] = calendar.Change{
+			Calendar: cal.ID, Object: "a.ics", UID: "a", Did: calendar.Modified,
+			At: b.now(), Token: "t",
+		}
 		want = append([]calendar.Version{calendar.Version(i + 1)}, want...)
 	}
 	b.log(entries...)
 	uid := calendar.UID("a")
-	for _, q := range []calendar.JournalQuery{{}, {Of: &uid}, {Token: "t"}, {Of: &uid, Token: "t"}, {Among: []calendar.UID{"b", "a"}}} {
+	for _, q := range []calendar.JournalQuery{
+		{},
+		{Of: &uid},
+		{Token: "t"},
+		{Of: &uid, Token: "t"},
+		{Among: []calendar.UID{"b", "a"}},
+	} {
 		same(b, fmt.Sprintf("%+v", q), b.versions(cal, q), want)
 	}
 }
@@ -146,7 +166,8 @@ func journalShows(b *bundle) {
 		e.Before, e.Kind, e.Summary, e.Unit, e.Size = nil, kind, summary, e.ID(), max(e.Size, 2)
 		return e
 	}
-	itself := line(calendar.Change{Calendar: cal.ID, Version: 5, Did: calendar.Modified, At: b.now(), User: ann.ID}, "", "")
+	itself := line(calendar.Change{Calendar: cal.ID, Version: 5, Did: calendar.Modified, At: b.now(), User: ann.ID},
+		"", "")
 	itself.UserName = "ann"
 	before := gone
 	before.Version--
@@ -178,7 +199,10 @@ func journalUnits(b *bundle) {
 	ann := b.user("ann")
 	one, two := b.calendar(ann, "one"), b.calendar(ann, "two")
 	entry := func(in calendar.Calendar, uid calendar.UID) calendar.Change {
-		return calendar.Change{Calendar: in.ID, Object: calendar.ObjectName(uid), UID: uid, Did: calendar.Created, At: b.now()}
+		return calendar.Change{
+			Calendar: in.ID, Object: calendar.ObjectName(uid), UID: uid,
+			Did: calendar.Created, At: b.now(),
+		}
 	}
 	alone := b.log(entry(one, "a"))[0].ID()
 	together := b.log(entry(two, "b"), entry(one, "b"), entry(two, "c"))
@@ -211,7 +235,10 @@ func journalUnits(b *bundle) {
 func journalUndone(b *bundle) {
 	cal, other := b.home(), b.calendar(b.user("bob"), "other")
 	entry := func(in calendar.Calendar, undoes ...calendar.Version) calendar.Change {
-		return calendar.Change{Calendar: in.ID, Object: "a", UID: "a", Did: calendar.Modified, At: b.now(), Undoes: undoes}
+		return calendar.Change{
+			Calendar: in.ID, Object: "a", UID: "a", Did: calendar.Modified,
+			At: b.now(), Undoes: undoes,
+		}
 	}
 	b.log(entry(cal), entry(cal), entry(other))
 	b.log(entry(cal, 2, 1))
@@ -224,7 +251,8 @@ func journalUndone(b *bundle) {
 	}
 	same(b, "undone by", undoneBy, []calendar.Version{0, 0, 4, 3, 5})
 	same(b, "undoes", undoes, [][]calendar.Version{{1}, {3}, {1, 2}, nil, nil})
-	same(b, "undone in another calendar", drawn(b, b.Journal(b.Context(), other.ID, calendar.JournalQuery{}))[0].UndoneBy, 0)
+	same(b, "undone in another calendar",
+		drawn(b, b.Journal(b.Context(), other.ID, calendar.JournalQuery{}))[0].UndoneBy, 0)
 }
 
 func journalWithin(b *bundle) {
@@ -244,11 +272,15 @@ func journalWithin(b *bundle) {
 		if err != nil {
 			return err
 		}
-		e := calendar.Change{Calendar: cal.ID, Version: locked.Version, Did: calendar.Modified, At: b.now(), Before: []byte("{}"), Size: 2}
+		e := calendar.Change{
+			Calendar: cal.ID, Version: locked.Version, Did: calendar.Modified, At: b.now(),
+			Before: []byte("{}"), Size: 2,
+		}
 		if err := tx.Log(b.Context(), e); err != nil {
 			return err
 		}
-		same(b, "journal", drawn(b, tx.Journal(b.Context(), cal.ID, calendar.JournalQuery{WithBefore: true})), []calendar.Change{e})
+		same(b, "journal", drawn(b, tx.Journal(b.Context(), cal.ID, calendar.JournalQuery{WithBefore: true})),
+			[]calendar.Change{e})
 		return nil
 	})
 }
@@ -257,13 +289,26 @@ func journalActors(b *bundle) {
 	ann, ben := b.user("ann"), b.user("ben")
 	cal := b.calendar(ann, "work")
 	by := func(token calendar.TokenID, agent string, whom calendar.UserID) calendar.Change {
-		return calendar.Change{Calendar: cal.ID, Did: calendar.Modified, At: b.now(), User: ann.ID, Token: token, Agent: agent, Whom: whom}
+		return calendar.Change{
+			Calendar: cal.ID, Did: calendar.Modified, At: b.now(), User: ann.ID, Token: token,
+			Agent: agent, Whom: whom,
+		}
 	}
-	b.log(by("t2", "Claude", ""), by("t1", "mirror", ""), by("t2", "Claude", ""), by("t2", "claude at work", ""), by("", "Thunderbird", ""), by("t3", "sharer", ben.ID))
+	b.log(by("t2", "Claude", ""), by("t1", "mirror", ""), by("t2", "Claude", ""), by("t2", "claude at work", ""),
+		by("", "Thunderbird", ""), by("t3", "sharer", ben.ID))
 	for user, want := range map[calendar.UserID][]calendar.Actor{
-		"":     {{Token: "t1", Agent: "mirror"}, {Token: "t2", Agent: "Claude"}, {Token: "t2", Agent: "claude at work"}, {Token: "t3", Agent: "sharer"}},
-		ben.ID: {{Token: "t1", Agent: "mirror"}, {Token: "t2", Agent: "Claude"}, {Token: "t2", Agent: "claude at work"}, {Token: "t3", Agent: "sharer"}},
-		"cat":  {{Token: "t1", Agent: "mirror"}, {Token: "t2", Agent: "Claude"}, {Token: "t2", Agent: "claude at work"}},
+		"": {{Token: "t1", Agent: "mirror"}, {Token: "t2", Agent: "Claude"}, {
+			Token: "t2",
+			Agent: "claude at work",
+		}, {Token: "t3", Agent: "sharer"}},
+		ben.ID: {{Token: "t1", Agent: "mirror"}, {Token: "t2", Agent: "Claude"}, {
+			Token: "t2",
+			Agent: "claude at work",
+		}, {Token: "t3", Agent: "sharer"}},
+		"cat": {{Token: "t1", Agent: "mirror"}, {Token: "t2", Agent: "Claude"}, {
+			Token: "t2",
+			Agent: "claude at work",
+		}},
 	} {
 		gives(b, "tokens for "+string(user), want)(b.Actors(b.Context(), cal.ID, user))
 	}
@@ -281,7 +326,10 @@ func journalTexts(b *bundle) {
 	b.bury(second)
 	live := b.put(cal, "b.ics")
 	about := func(whom calendar.UserID, before string) calendar.Change {
-		return calendar.Change{Calendar: cal.ID, Did: calendar.Modified, At: b.now(), Whom: whom, Before: []byte(before)}
+		return calendar.Change{
+			Calendar: cal.ID, Did: calendar.Modified, At: b.now(), Whom: whom,
+			Before: []byte(before),
+		}
 	}
 	b.log(about("", "one"), about(ben.ID, "share"), about("", "two"))
 	texts := func(most int64, changes ...calendar.Version) []calendar.ChangeTexts {
@@ -300,7 +348,8 @@ func journalTexts(b *bundle) {
 		{Version: 7, Before: []byte("two"), Latest: true},
 	}
 	same(b, "texts", texts(1<<20, 7, 1, 2, 3, 4, 5, 6), want)
-	same(b, "texts of more changes than one query takes", texts(1<<20, 1, 1, 1, 1, 1, 1, 1, 1, 7), []calendar.ChangeTexts{want[0], want[6]})
+	same(b, "texts of more changes than one query takes",
+		texts(1<<20, 1, 1, 1, 1, 1, 1, 1, 1, 7), []calendar.ChangeTexts{want[0], want[6]})
 	same(b, "no texts", texts(1<<20), nil)
 	same(b, "what is too large", texts(4, 4, 5), []calendar.ChangeTexts{{Version: 4, Latest: true}, want[4]})
 }

@@ -42,8 +42,10 @@ func linkComesBack(b *bundle) {
 	ann := b.user("ann")
 	cal := b.calendar(ann, "work")
 	want := auth.Link{
-		ID: "link", Name: "for the “club”", Owner: ann, Calendar: cal.ID, CalendarName: "work", Access: calendar.FreeBusyAccess,
-		Created: b.now(), Expires: b.now().Add(time.Hour), LastUsed: b.now().Add(time.Minute), Revoked: b.now().Add(time.Second),
+		ID: "link", Name: "for the “club”", Owner: ann, Calendar: cal.ID, CalendarName: "work",
+		Access:  calendar.FreeBusyAccess,
+		Created: b.now(), Expires: b.now().Add(time.Hour), LastUsed: b.now().Add(time.Minute),
+		Revoked: b.now().Add(time.Second),
 	}
 	b.must(b.InsertLink(b.Context(), want, "hash of link"))
 	b.linked(b.Store, want)

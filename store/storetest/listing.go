@@ -152,9 +152,12 @@ func between(from, until int64) calendar.Span { return calendar.Span{Start: &fro
 func listingByTime(b *bundle) {
 	cal := b.home()
 	for name, span := range map[string]calendar.Span{
-		"before": between(0, 999), "touching": between(0, 1000), "into": between(0, 1001), "instant": between(1000, 1000),
-		"within": between(1200, 1300), "over": between(0, 9000), "last": between(1999, 3000), "after": between(2000, 3000),
-		"endless before": {Start: new(int64(-5_000_000_000))}, "endless after": {Start: new(int64(2000))}, "timeless": {},
+		"before": between(0, 999), "touching": between(0, 1000), "into": between(0, 1001),
+		"instant": between(1000, 1000),
+		"within":  between(1200, 1300), "over": between(0, 9000), "last": between(1999, 3000),
+		"after":          between(2000, 3000),
+		"endless before": {Start: new(int64(-5_000_000_000))},
+		"endless after":  {Start: new(int64(2000))}, "timeless": {},
 	} {
 		o := b.event(cal, name)
 		o.Span = span
@@ -165,7 +168,10 @@ func listingByTime(b *bundle) {
 		from, until *int64
 		want        []string
 	}{
-		{"both", new(int64(1000)), new(int64(2000)), []string{"endless before", "instant", "into", "last", "over", "timeless", "touching", "within"}},
+		{"both", new(int64(1000)), new(int64(2000)), []string{
+			"endless before", "instant", "into", "last", "over",
+			"timeless", "touching", "within",
+		}},
 		{"from", new(int64(3001)), nil, []string{"endless after", "endless before", "over", "timeless"}},
 		{"until", nil, new(int64(0)), []string{"endless before", "timeless"}},
 	} {
@@ -210,7 +216,8 @@ func listingByRecurrence(b *bundle) {
 	cal := b.home()
 	objects := b.events(cal, 600)
 	for i := range objects {
-		begin, every, times := int64(i*7919%3000)*day/3, []int64{day, 7 * day, 10 * day, 30 * day, 91 * day}[i%5], int64(2+i%60)
+		begin, every, times := int64(i*7919%3000)*day/3, []int64{day, 7 * day, 10 * day, 30 * day, 91 * day}[i%5],
+			int64(2+i%60)
 		end := begin + every*(times-1) + 3600
 		r := &calendar.RecurrenceIndex{Known: 1<<63 - 1}
 		for n := range times {

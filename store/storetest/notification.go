@@ -56,16 +56,21 @@ func noticesTold(b *bundle) {
 	first.Created, first.Waits, first.Data = b.now(), false, []byte("three")
 	b.tell(bob, first)
 	first.Version = 3
-	same(b, "one replaced", b.box(bob), calendar.Box[calendar.Notice]{Version: 3, Items: []calendar.Notice{first, second}})
+	same(b, "one replaced", b.box(bob), calendar.Box[calendar.Notice]{
+		Version: 3,
+		Items:   []calendar.Notice{first, second},
+	})
 	b.untell(bob, "b")
 	gone := calendar.Notice{Name: "b", Version: 4, Created: second.Created, Gone: true}
-	same(b, "one taken back", b.box(bob), calendar.Box[calendar.Notice]{Version: 4, Items: []calendar.Notice{first, gone}})
+	same(b, "one taken back", b.box(bob),
+		calendar.Box[calendar.Notice]{Version: 4, Items: []calendar.Notice{first, gone}})
 	b.untell(bob, "b")
 	b.untell(bob, "c")
 	same(b, "withdrawing a missing one changes nothing", b.box(bob).Version, 4)
 	second.Version = 5
 	b.tell(bob, second)
-	same(b, "one told again", b.box(bob), calendar.Box[calendar.Notice]{Version: 5, Items: []calendar.Notice{first, second}})
+	same(b, "one told again", b.box(bob),
+		calendar.Box[calendar.Notice]{Version: 5, Items: []calendar.Notice{first, second}})
 }
 
 func noticesApart(b *bundle) {
@@ -89,8 +94,12 @@ func noticesGrowOld(b *bundle) {
 	b.tell(bob, later)
 	b.must(b.Prune(b.Context(), b.now()))
 	waits.Version, later.Version = 1, 3
-	same(b, "his", b.box(bob), calendar.Box[calendar.Notice]{Version: 4, Pruned: 4, Items: []calendar.Notice{waits, later}})
-	same(b, "eve's, where nothing grew old", b.box(eve), calendar.Box[calendar.Notice]{Version: 1, Items: []calendar.Notice{waits}})
+	same(b, "his", b.box(bob), calendar.Box[calendar.Notice]{
+		Version: 4, Pruned: 4,
+		Items: []calendar.Notice{waits, later},
+	})
+	same(b, "eve's, where nothing grew old", b.box(eve),
+		calendar.Box[calendar.Notice]{Version: 1, Items: []calendar.Notice{waits}})
 	b.untell(eve, "a")
 	b.pass(time.Hour)
 	b.must(b.Prune(b.Context(), b.now()))
@@ -107,7 +116,10 @@ func noticesGo(b *bundle) {
 func noticesOfGoneUsers(b *bundle) {
 	ann, bob, eve := b.user("ann"), b.user("bob"), b.user("eve")
 	offered := func(cal calendar.Calendar, with calendar.User, status calendar.ShareStatus) calendar.Share {
-		share := calendar.Share{Calendar: cal.ID, User: with, Access: calendar.ReadAccess, Status: status, Created: b.now()}
+		share := calendar.Share{
+			Calendar: cal.ID, User: with, Access: calendar.ReadAccess,
+			Status: status, Created: b.now(),
+		}
 		b.update(func(tx calendar.Tx) error { return tx.PutShare(b.Context(), share) })
 		return share
 	}
@@ -132,7 +144,10 @@ func noticesBounded(b *bundle) {
 	bob := b.user("bob")
 	notices := []calendar.Notice{{Name: "asked", Created: b.now(), Waits: true, Data: []byte("?")}}
 	for i := range 503 {
-		notices = append(notices, calendar.Notice{Name: calendar.NoticeName(fmt.Sprintf("n%03d", i)), Created: b.now(), Data: []byte("!")})
+		notices = append(notices, calendar.Notice{
+			Name: calendar.NoticeName(fmt.Sprintf("n%03d", i)), Created: b.now(),
+			Data: []byte("!"),
+		})
 	}
 	b.tell(bob, notices...)
 	var there []calendar.NoticeName

@@ -74,7 +74,8 @@ func objectKeepsBytes(b *bundle) {
 		o := b.event(cal, name)
 		o.Data, o.Size = data, int64(len(data))
 		b.does(b.write(b.Store, o))
-		for got, err := range b.Objects(b.Context(), cal.ID, calendar.ObjectQuery{Names: []calendar.ObjectName{o.Name}, WithData: true}) {
+		for got, err := range b.Objects(b.Context(), cal.ID,
+			calendar.ObjectQuery{Names: []calendar.ObjectName{o.Name}, WithData: true}) {
 			b.must(err)
 			if !bytes.Equal(got.Data, data) {
 				b.Errorf("%s: %d bytes went in, %d others came out", name, len(data), len(got.Data))
@@ -82,7 +83,8 @@ func objectKeepsBytes(b *bundle) {
 		}
 		got, err := b.Object(b.Context(), cal.ID, o.Name)
 		b.must(err)
-		if large := got.Size > calendar.LargeObject; got.Size != o.Size || large != (len(got.Data) == 0 && got.Size > 0) {
+		if large := got.Size > calendar.LargeObject; got.Size != o.Size ||
+			large != (len(got.Data) == 0 && got.Size > 0) {
 			b.Errorf("%s: %d bytes of %d came by themselves", name, len(got.Data), got.Size)
 		}
 	}
@@ -131,7 +133,8 @@ func objectRevives(b *bundle) {
 	if want.Version != 3 {
 		b.Errorf("version %d after two changes", want.Version)
 	}
-	same(b, "changes", b.all(b.Changes(b.Context(), cal.ID, calendar.VersionRange{Until: 9})), []calendar.Object{change(want)})
+	same(b, "changes", b.all(b.Changes(b.Context(), cal.ID, calendar.VersionRange{Until: 9})),
+		[]calendar.Object{change(want)})
 }
 
 func objectFreesUID(b *bundle) {

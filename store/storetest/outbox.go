@@ -37,7 +37,8 @@ func outboxMost() calendar.OutboxLimits {
 func (b *bundle) letter(from calendar.User, to calendar.MailAddress, uid calendar.UID) calendar.Letter {
 	id := b.id("letter")
 	return calendar.Letter{
-		ID: calendar.LetterID(id), User: from.ID, From: calendar.MailAddress(from.Email), To: to, Method: calendar.MethodRequest, UID: uid,
+		ID: calendar.LetterID(id), User: from.ID, From: calendar.MailAddress(from.Email), To: to,
+		Method: calendar.MethodRequest, UID: uid,
 		Sequence: 3, First: true, Posted: b.now(), Due: b.now().Add(30 * time.Second), Data: []byte("data of " + id),
 	}
 }
@@ -48,7 +49,9 @@ func (b *bundle) post(letters ...calendar.Letter) {
 }
 
 func (b *bundle) postAtMost(most calendar.OutboxLimits, letters ...calendar.Letter) error {
-	return b.Update(b.Context(), func(tx calendar.Tx) error { return tx.Post(b.Context(), letters[0].User, letters, most) })
+	return b.Update(b.Context(), func(tx calendar.Tx) error {
+		return tx.Post(b.Context(), letters[0].User, letters, most)
+	})
 }
 
 // take leases the mails that are due for a minute.
@@ -86,7 +89,8 @@ func letterIDs(letters []calendar.Letter) string {
 
 func lettersTo(b *bundle) {
 	ann := b.user("ann")
-	first, other, elsewhere := b.letter(ann, "guest@example.org", "uid"), b.letter(ann, "other@example.org", "uid"), b.letter(ann, "guest@example.org", "another")
+	first, other, elsewhere := b.letter(ann, "guest@example.org", "uid"), b.letter(ann, "other@example.org", "uid"),
+		b.letter(ann, "guest@example.org", "another")
 	second := b.letter(ann, "guest@example.org", "uid")
 	second.Method, second.Recurrence = calendar.MethodCancel, "20260315T090000Z"
 	b.post(first, other, elsewhere, second)
@@ -173,7 +177,8 @@ func letterIsReplaced(b *bundle) {
 	same(b, "the one that took its place", taken[2], next)
 
 	// A change queues two mails and a third that cancels both.
-	one, two, none := b.letter(ann, "third@example.org", "uid"), b.letter(ann, "third@example.org", "uid"), b.letter(ann, "third@example.org", "uid")
+	one, two, none := b.letter(ann, "third@example.org", "uid"), b.letter(ann, "third@example.org", "uid"),
+		b.letter(ann, "third@example.org", "uid")
 	two.Recurrence, none.Method = "RECURRENCE-ID:20260315T090000Z", calendar.MethodCancel
 	b.post(one, two, none)
 	b.pass(time.Hour)
@@ -271,14 +276,20 @@ func letterIsLost(b *bundle) {
 
 func outboxIsBounded(b *bundle) {
 	ann := b.user("ann")
-	one, two, three := b.letter(ann, "a@example.org", "uid"), b.letter(ann, "b@example.org", "uid"), b.letter(ann, "c@example.org", "uid")
-	b.refused(b.postAtMost(calendar.OutboxLimits{Letters: 2, Bytes: 1000, Letter: 100}, one, two, three), calendar.TooLarge, "")
-	b.refused(b.postAtMost(calendar.OutboxLimits{Letters: 3, Bytes: 30, Letter: 100}, one, two, three), calendar.TooLarge, "")
-	b.refused(b.postAtMost(calendar.OutboxLimits{Letters: 3, Bytes: 1000, Letter: 10}, one), calendar.TooLarge, calendar.RuleMaxSize)
+	one, two, three := b.letter(ann, "a@example.org", "uid"), b.letter(ann, "b@example.org", "uid"),
+		b.letter(ann, "c@example.org", "uid")
+	b.refused(b.postAtMost(calendar.OutboxLimits{Letters: 2, Bytes: 1000, Letter: 100}, one, two, three),
+		calendar.TooLarge, "")
+	b.refused(b.postAtMost(calendar.OutboxLimits{Letters: 3, Bytes: 30, Letter: 100}, one, two, three),
+		calendar.TooLarge, "")
+	b.refused(b.postAtMost(calendar.OutboxLimits{Letters: 3, Bytes: 1000, Letter: 10}, one), calendar.TooLarge,
+		calendar.RuleMaxSize)
 	b.must(b.postAtMost(calendar.OutboxLimits{Letters: 3, Bytes: 1000, Letter: 100}, one, two, three))
 	// A mail that replaces another does not count twice. Each user has their own limit.
-	b.must(b.postAtMost(calendar.OutboxLimits{Letters: 3, Bytes: 1000, Letter: 100}, b.letter(ann, "a@example.org", "uid")))
-	b.must(b.postAtMost(calendar.OutboxLimits{Letters: 3, Bytes: 1000, Letter: 100}, b.letter(b.user("bob"), "a@example.org", "uid")))
+	b.must(b.postAtMost(calendar.OutboxLimits{Letters: 3, Bytes: 1000, Letter: 100},
+		b.letter(ann, "a@example.org", "uid")))
+	b.must(b.postAtMost(calendar.OutboxLimits{Letters: 3, Bytes: 1000, Letter: 100},
+		b.letter(b.user("bob"), "a@example.org", "uid")))
 }
 
 func toldIsKnown(b *bundle) {
@@ -320,7 +331,8 @@ func toldIsLeft(b *bundle) {
 			b.post(l)
 			b.pass(time.Hour)
 			same(b, string(method), letterIDs(b.send()), string(l.ID))
-			same(b, "told after "+string(method)+" of "+recurrence, letterIDs(b.told(whole)), letterIDs([]calendar.Letter{whole, instance}))
+			same(b, "told after "+string(method)+" of "+recurrence, letterIDs(b.told(whole)),
+				letterIDs([]calendar.Letter{whole, instance}))
 		}
 	}
 	waiting, _, err := b.WaitingLetters(b.Context())

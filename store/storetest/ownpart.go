@@ -23,7 +23,10 @@ func (b *bundle) shared() (cal calendar.Calendar, ben, eve calendar.User) {
 	ben, eve = b.user("ben"), b.user("eve")
 	for _, u := range []calendar.User{ben, eve} {
 		b.update(func(tx calendar.Tx) error {
-			return tx.PutShare(b.Context(), calendar.Share{Calendar: cal.ID, User: u, Access: calendar.WriteAccess, Status: calendar.ShareAccepted, Created: b.now()})
+			return tx.PutShare(b.Context(), calendar.Share{
+				Calendar: cal.ID, User: u, Access: calendar.WriteAccess,
+				Status: calendar.ShareAccepted, Created: b.now(),
+			})
 		})
 	}
 	return cal, ben, eve
@@ -62,7 +65,10 @@ func ownPartComesBack(b *bundle) {
 	same(b, "bytes of two", b.own(cal, ben, "b", "three"), 8)
 	p, err := b.OwnPart(b.Context(), cal.ID, ben.ID, "b")
 	b.must(err)
-	same(b, "part", p, calendar.OwnPart{UID: "b", Version: 2, ETag: calendar.ETagOf([]byte("three")), Data: []byte("three")})
+	same(b, "part", p, calendar.OwnPart{
+		UID: "b", Version: 2, ETag: calendar.ETagOf([]byte("three")),
+		Data: []byte("three"),
+	})
 	gives(b, "eve's", calendar.OwnPart{})(b.OwnPart(b.Context(), cal.ID, eve.ID, "b"))
 	heads, err := b.OwnParts(b.Context(), cal.ID, ben.ID, 0, false)
 	b.must(err)

@@ -11,7 +11,9 @@ import (
 func proposalsStay(b *bundle) {
 	ann := b.user("ann")
 	hide := func(name calendar.ObjectName, seen calendar.Version) error {
-		return b.Update(b.Context(), func(tx calendar.Tx) error { return tx.HideInboxItem(b.Context(), ann.ID, name, seen) })
+		return b.Update(b.Context(), func(tx calendar.Tx) error {
+			return tx.HideInboxItem(b.Context(), ann.ID, name, seen)
+		})
 	}
 	of := func() []calendar.InboxNote {
 		b.Helper()

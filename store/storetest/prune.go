@@ -58,7 +58,8 @@ func pruneLines(b *bundle) {
 				}
 				for range 2 { // the second one belongs to the same unit as the first
 					err = tx.Log(b.Context(), calendar.Change{
-						Calendar: cal.ID, Version: locked.Version, Object: "a.ics", UID: "a", Did: calendar.Modified, At: b.now(), User: cal.Owner, Before: []byte("before"),
+						Calendar: cal.ID, Version: locked.Version, Object: "a.ics", UID: "a", Did: calendar.Modified,
+						At: b.now(), User: cal.Owner, Before: []byte("before"),
 					})
 					if err != nil {
 						return err

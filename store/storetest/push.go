@@ -24,7 +24,8 @@ func pushTests() []test {
 func (b *bundle) program(u calendar.User, cal calendar.CalendarID) calendar.PushSubscription {
 	id := b.id("push")
 	return calendar.PushSubscription{
-		ID: calendar.PushID(id), User: u.ID, Calendar: cal, Endpoint: "https://push.example.net/" + id, Key: []byte("key"), Auth: []byte("auth"),
+		ID: calendar.PushID(id), User: u.ID, Calendar: cal, Endpoint: "https://push.example.net/" + id,
+		Key: []byte("key"), Auth: []byte("auth"),
 		Expires: b.now().Add(24 * time.Hour), Due: b.now(),
 	}
 }
@@ -99,7 +100,8 @@ func pushIsRenewed(b *bundle) {
 	first := b.register(b.program(ann, cal.ID))
 	b.put(cal, "a.ics")
 	again := first
-	again.ID, again.Key, again.Auth, again.Token, again.Expires = "another", []byte("k2"), []byte("a2"), "token", b.now().Add(48*time.Hour)
+	again.ID, again.Key, again.Auth, again.Token, again.Expires = "another", []byte("k2"), []byte("a2"), "token",
+		b.now().Add(48*time.Hour)
 	same(b, "its name", b.register(again).ID, first.ID)
 	again.ID = first.ID
 	same(b, "what it was not told yet", b.due(), []calendar.PushDue{{PushSubscription: again, Now: 1}})
@@ -161,11 +163,17 @@ func pushIsQuiet(b *bundle) {
 		return b.dueIDs()
 	}
 	b.put(cal, "a.ics")
-	same(b, "by somebody else", quiet(calendar.Moved{Before: 0, After: 1, By: calendar.Caller{User: ann, Agent: "agent"}}, mine.ID), []calendar.PushID{mine.ID, other.ID})
-	same(b, "of another one's", quiet(calendar.Moved{Before: 0, After: 1, By: by}, "no such"), []calendar.PushID{mine.ID, other.ID})
-	same(b, "by the client", quiet(calendar.Moved{Before: 0, After: 1, By: by}, mine.ID, "more"), []calendar.PushID{other.ID})
+	same(b, "by somebody else", quiet(calendar.Moved{
+		Before: 0, After: 1,
+		By: calendar.Caller{User: ann, Agent: "agent"},
+	}, mine.ID), []calendar.PushID{mine.ID, other.ID})
+	same(b, "of another one's", quiet(calendar.Moved{Before: 0, After: 1, By: by}, "no such"),
+		[]calendar.PushID{mine.ID, other.ID})
+	same(b, "by the client", quiet(calendar.Moved{Before: 0, After: 1, By: by}, mine.ID, "more"),
+		[]calendar.PushID{other.ID})
 	b.put(cal, "b.ics")
-	same(b, "to all, one with further changes", quiet(calendar.Moved{Before: 1, After: 2, By: by}), []calendar.PushID{other.ID})
+	same(b, "to all, one with further changes",
+		quiet(calendar.Moved{Before: 1, After: 2, By: by}), []calendar.PushID{other.ID})
 }
 
 func pushesAreBounded(b *bundle) {

@@ -41,10 +41,14 @@ func inboxTests() []test {
 
 func usersFoundAt(b *bundle) {
 	ann, bob, eve := b.user("ann"), b.user("bob"), b.user("eve")
-	found, err := b.UsersAt(b.Context(), []string{"bob@example.com", "nobody@example.com", "ann@example.com"}, []string{"eve", "ann", "zoe"})
+	found, err := b.UsersAt(b.Context(), []string{"bob@example.com", "nobody@example.com", "ann@example.com"},
+		[]string{"eve", "ann", "zoe"})
 	b.must(err)
 	at := func(text string, u calendar.User) calendar.UserAt { return calendar.UserAt{Text: text, User: u} }
-	same(b, "found", found, []calendar.UserAt{at("ann", ann), at("ann@example.com", ann), at("bob@example.com", bob), at("eve", eve)})
+	same(b, "found", found, []calendar.UserAt{
+		at("ann", ann), at("ann@example.com", ann),
+		at("bob@example.com", bob), at("eve", eve),
+	})
 	found, err = b.UsersAt(b.Context(), nil, nil)
 	b.must(err)
 	same(b, "nobody was asked for", len(found), 0)
@@ -90,7 +94,9 @@ func in[T any](b *bundle, ask func(calendar.Tx) (T, error)) T {
 
 func (b *bundle) appointments(uid calendar.UID, users ...calendar.UserID) []calendar.Appointment {
 	b.Helper()
-	return in(b, func(tx calendar.Tx) ([]calendar.Appointment, error) { return tx.Appointments(b.Context(), users, uid) })
+	return in(b, func(tx calendar.Tx) ([]calendar.Appointment, error) {
+		return tx.Appointments(b.Context(), users, uid)
+	})
 }
 
 func appointmentsFound(b *bundle) {
@@ -156,7 +162,10 @@ func copiesWritten(b *bundle) {
 	b.update(func(tx calendar.Tx) error { return advanced(tx, want) })
 	for _, o := range want {
 		gives(b, string(o.Name), o)(b.Object(b.Context(), o.Calendar, o.Name))
-		same(b, "found by a word", b.find(calendar.SearchQuery{Calendars: []calendar.CalendarID{o.Calendar}, Kind: calendar.Event, Past: true, Limit: 9}, "plans"), []string{string(o.Name)})
+		same(b, "found by a word", b.find(calendar.SearchQuery{
+			Calendars: []calendar.CalendarID{o.Calendar},
+			Kind:      calendar.Event, Past: true, Limit: 9,
+		}, "plans"), []string{string(o.Name)})
 	}
 	b.update(func(tx calendar.Tx) error { return put(tx, want) })
 	for i := range want {
@@ -170,7 +179,8 @@ func copiesWritten(b *bundle) {
 	for i := range twins {
 		twins[i].Name += "2"
 	}
-	b.refused(b.Update(b.Context(), func(tx calendar.Tx) error { return advanced(tx, twins) }), calendar.Exists, calendar.RuleUIDConflict)
+	b.refused(b.Update(b.Context(), func(tx calendar.Tx) error { return advanced(tx, twins) }), calendar.Exists,
+		calendar.RuleUIDConflict)
 }
 
 func receptions(b *bundle) {
@@ -188,7 +198,8 @@ func receptions(b *bundle) {
 			return tx.Receptions(b.Context(), []calendar.UserID{ann.ID, bob.ID, eve.ID}, kind)
 		})
 	}
-	same(b, "the oldest", where(calendar.Event), map[calendar.UserID]calendar.CalendarID{ann.ID: first.ID, bob.ID: his.ID})
+	same(b, "the oldest", where(calendar.Event),
+		map[calendar.UserID]calendar.CalendarID{ann.ID: first.ID, bob.ID: his.ID})
 	same(b, "of tasks", where(calendar.Todo)[ann.ID], tasks.ID)
 	b.schedule(ann, calendar.Scheduling{Default: second.ID})
 	same(b, "the chosen one", where(calendar.Event)[ann.ID], second.ID)
@@ -196,7 +207,8 @@ func receptions(b *bundle) {
 	same(b, "the chosen one is gone", where(calendar.Event)[ann.ID], first.ID)
 	b.calendar(eve, "b")
 	a := b.calendar(eve, "a")
-	same(b, "the first of one moment", where(calendar.Event), map[calendar.UserID]calendar.CalendarID{ann.ID: first.ID, bob.ID: his.ID, eve.ID: a.ID})
+	same(b, "the first of one moment", where(calendar.Event),
+		map[calendar.UserID]calendar.CalendarID{ann.ID: first.ID, bob.ID: his.ID, eve.ID: a.ID})
 }
 
 func (b *bundle) schedule(user calendar.User, s calendar.Scheduling) {
@@ -303,7 +315,9 @@ func (b *bundle) discard(user calendar.User, name calendar.ObjectName) {
 // stale tries to remove a message that has been replaced or removed.
 func (b *bundle) stale(user calendar.User, name calendar.ObjectName, seen calendar.Version) {
 	b.Helper()
-	err := b.Update(b.Context(), func(tx calendar.Tx) error { return tx.DropInboxItem(b.Context(), user.ID, name, seen) })
+	err := b.Update(b.Context(), func(tx calendar.Tx) error {
+		return tx.DropInboxItem(b.Context(), user.ID, name, seen)
+	})
 	same(b, "reason", calendar.ReasonOf(err), calendar.Stale)
 }
 
@@ -321,12 +335,15 @@ func inboxTakes(b *bundle) {
 	b.discard(ann, "two")
 	b.discard(ann, "three")
 	gone := calendar.InboxItem{Name: "two", Version: 4, Created: two.Created, Gone: true}
-	same(b, "one replaced, one gone", b.inbox(ann), calendar.Box[calendar.InboxItem]{Version: 4, Items: []calendar.InboxItem{one, gone}})
+	same(b, "one replaced, one gone", b.inbox(ann),
+		calendar.Box[calendar.InboxItem]{Version: 4, Items: []calendar.InboxItem{one, gone}})
 	same(b, "another user's", b.inbox(bob), calendar.Box[calendar.InboxItem]{})
 	b.deliver(ann, two)
 	two.Version = b.inbox(ann).Version
 	b.stale(ann, "two", two.Version-1)
-	same(b, "another than was seen", slices.ContainsFunc(b.inbox(ann).Items, func(i calendar.InboxItem) bool { return i.Name == "two" && !i.Gone }), true)
+	same(b, "another than was seen", slices.ContainsFunc(b.inbox(ann).Items, func(i calendar.InboxItem) bool {
+		return i.Name == "two" && !i.Gone
+	}), true)
 	b.update(func(tx calendar.Tx) error { return tx.DropInboxItem(b.Context(), ann.ID, "two", two.Version) })
 	b.stale(ann, "two", two.Version)
 	b.must(b.DeleteUser(b.Context(), ann.ID))
@@ -342,7 +359,8 @@ func inboxGrowsOld(b *bundle) {
 	b.deliver(ann, three)
 	three.Version = 4
 	b.must(b.Prune(b.Context(), b.now()))
-	same(b, "what is left", b.inbox(ann), calendar.Box[calendar.InboxItem]{Version: 5, Pruned: 5, Items: []calendar.InboxItem{three}})
+	same(b, "what is left", b.inbox(ann),
+		calendar.Box[calendar.InboxItem]{Version: 5, Pruned: 5, Items: []calendar.InboxItem{three}})
 }
 
 // inboxesAlike: a message to many users is stored unchanged in each inbox, and counts in each of them.
@@ -390,7 +408,8 @@ func inboxByMethod(b *bundle) {
 	b.deliver(ann, items...)
 	b.deliver(bob, items[0])
 	size := int64(len(items[0].Data))
-	same(b, "all", of(9), []calendar.InboxNote{{Name: "z", Size: size}, {Name: "y", Size: size}, {Name: "x", Size: size}})
+	same(b, "all",
+		of(9), []calendar.InboxNote{{Name: "z", Size: size}, {Name: "y", Size: size}, {Name: "x", Size: size}})
 	same(b, "the latest", of(2), []calendar.InboxNote{{Name: "y", Size: size}, {Name: "x", Size: size}})
 	b.discard(ann, "y")
 	items[0].Method = calendar.MethodReply

@@ -85,12 +85,14 @@ func searchByWords(b *bundle) {
 	o := b.said(cal, "a", "quarterly planning grosse runde", soon(1))
 	b.said(cal, "b", "planning", soon(2))
 	found, err := b.Search(b.Context(), calendar.SearchQuery{
-		Calendars: []calendar.CalendarID{cal.ID}, Kind: calendar.Event, Words: []string{"quarter"}, Now: start(), Limit: 2,
+		Calendars: []calendar.CalendarID{cal.ID}, Kind: calendar.Event, Words: []string{"quarter"},
+		Now: start(), Limit: 2,
 	})
 	b.must(err)
 	same(b, "with all there is", found, []calendar.Object{o})
 	for words, want := range map[string][]string{
-		"plan": {"a", "b"}, "plan quarterly": {"a"}, "quarterlyplanning": nil, "lanning": nil, "planning runde x": nil, "": nil,
+		"plan": {"a", "b"}, "plan quarterly": {"a"}, "quarterlyplanning": nil, "lanning": nil,
+		"planning runde x": nil, "": nil,
 	} {
 		same(b, words, b.find(of(cal), words), want)
 	}
@@ -124,7 +126,8 @@ func searchOrder(b *bundle) {
 	cal := b.home()
 	for name, span := range map[string]calendar.Span{
 		"long over": between(0, 1000), "over": soon(-9), "just over": between(start().Unix()-60, start().Unix()-1),
-		"going on": between(0, start().Unix()), "always": {}, "soon": soon(1), "later": {Start: soon(2).Start}, "latest": soon(3),
+		"going on": between(0, start().Unix()), "always": {}, "soon": soon(1), "later": {Start: soon(2).Start},
+		"latest": soon(3),
 	} {
 		b.said(cal, name, "word", span)
 	}

@@ -16,18 +16,28 @@ const manyFound = 2100
 // searchMany compares searches for common and rare words in many objects with a scan of all of them.
 func searchMany(b *bundle) {
 	ann := b.user("ann")
-	calendars := []calendar.Calendar{b.calendar(ann, "work"), b.calendar(ann, "home"), b.calendar(b.user("bob"), "work")}
+	calendars := []calendar.Calendar{
+		b.calendar(ann, "work"), b.calendar(ann, "home"),
+		b.calendar(b.user("bob"), "work"),
+	}
 	all := b.scatter(calendars)
-	for _, words := range []string{"common", "com half", "half", "some", "rare", "rare common", "odd rare", "none", "none common", "com"} {
+	for _, words := range []string{
+		"common", "com half", "half", "some", "rare", "rare common", "odd rare", "none",
+		"none common", "com",
+	} {
 		for _, of := range [][]calendar.Calendar{calendars[:1], calendars[:2]} {
 			for _, limit := range []int{1, 20, 150, 370, 390, 410, 500} {
-				q := calendar.SearchQuery{Kind: calendar.Event, Words: strings.Fields(words), Now: start(), Past: limit%20 != 0, Limit: limit}
+				q := calendar.SearchQuery{
+					Kind: calendar.Event, Words: strings.Fields(words), Now: start(),
+					Past: limit%20 != 0, Limit: limit,
+				}
 				for _, cal := range of {
 					q.Calendars = append(q.Calendars, cal.ID)
 				}
 				found, err := b.Search(b.Context(), q)
 				b.must(err)
-				same(b, fmt.Sprintf("%s, past %v, %d of %d calendars", words, q.Past, limit, len(of)), names(found), wanted(all, q))
+				same(b, fmt.Sprintf("%s, past %v, %d of %d calendars", words, q.Past, limit, len(of)),
+					names(found), wanted(all, q))
 			}
 		}
 	}
@@ -107,7 +117,8 @@ func wanted(all []calendar.Object, q calendar.SearchQuery) []string {
 	slices.SortFunc(matches, func(x, y calendar.Object) int {
 		xOver, xPlace := place(x)
 		yOver, yPlace := place(y)
-		return cmp.Or(cmp.Compare(xOver, yOver), cmp.Compare(xPlace, yPlace), cmp.Compare(x.Calendar, y.Calendar), cmp.Compare(x.Name, y.Name))
+		return cmp.Or(cmp.Compare(xOver, yOver), cmp.Compare(xPlace, yPlace), cmp.Compare(x.Calendar, y.Calendar),
+			cmp.Compare(x.Name, y.Name))
 	})
 	return names(matches[:min(len(matches), q.Limit)])
 }

@@ -19,7 +19,8 @@ func sessionTests() []test {
 func (b *bundle) session(u calendar.User) auth.Session {
 	b.Helper()
 	s := auth.Session{
-		ID: auth.SessionID(b.id("session")), User: u, Way: auth.ByPassword, Agent: "Firefox", Created: b.now(), Seen: b.now(), Proven: b.now(),
+		ID: auth.SessionID(b.id("session")), User: u, Way: auth.ByPassword, Agent: "Firefox", Created: b.now(),
+		Seen: b.now(), Proven: b.now(),
 	}
 	b.must(b.InsertSession(b.Context(), s, "hash of "+auth.SecretHash(s.ID)))
 	return s

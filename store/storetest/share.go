@@ -26,13 +26,16 @@ func shareTests() []test {
 }
 
 // Share writes an accepted share without checking any rules. NoAccess removes it.
-func Share(ctx context.Context, s calendar.Store, id calendar.CalendarID, user calendar.UserID, access calendar.Access) error {
+func Share(
+	ctx context.Context, s calendar.Store, id calendar.CalendarID, user calendar.UserID, access calendar.Access,
+) error {
 	return s.Update(ctx, func(tx calendar.Tx) error {
 		if access == calendar.NoAccess {
 			return tx.DropShare(ctx, id, user)
 		}
 		return tx.PutShare(ctx, calendar.Share{
-			Calendar: id, User: calendar.User{ID: user}, Access: access, Status: calendar.ShareAccepted, Created: start(),
+			Calendar: id, User: calendar.User{ID: user}, Access: access,
+			Status: calendar.ShareAccepted, Created: start(),
 		})
 	})
 }
@@ -40,7 +43,10 @@ func Share(ctx context.Context, s calendar.Store, id calendar.CalendarID, user c
 func shareGives(b *bundle) {
 	ann, bob, eve := b.user("ann"), b.user("bob"), b.user("eve")
 	cal := b.calendar(ann, "work")
-	for _, access := range []calendar.Access{calendar.ReadAccess, calendar.FreeBusyAccess, calendar.WriteAccess, calendar.NoAccess} {
+	for _, access := range []calendar.Access{
+		calendar.ReadAccess, calendar.FreeBusyAccess, calendar.WriteAccess,
+		calendar.NoAccess,
+	} {
 		b.must(Share(b.Context(), b, cal.ID, bob.ID, access))
 		want := cal
 		want.Access, want.Transparent = access, access != calendar.NoAccess
@@ -126,7 +132,8 @@ func shareArranged(b *bundle) {
 		b.must(Share(b.Context(), b, cal.ID, eve.ID, calendar.ReadAccess))
 	}
 	his := calendar.Arrangement{
-		Name: new("z of Ann"), Description: new("hers"), Color: new("#112233"), Order: new(int64(7)), Opaque: true, Hidden: true,
+		Name: new("z of Ann"), Description: new("hers"), Color: new("#112233"), Order: new(int64(7)),
+		Opaque: true, Hidden: true,
 	}
 	b.must(b.arrange(first, bob, his))
 	b.must(b.arrange(second, bob, calendar.Arrangement{Name: new("y of Ann")}))
@@ -167,7 +174,8 @@ func shareKeeps(b *bundle) {
 	b.keeps("hers", ofCalendar(cal), kept("x", "y", "ann's"))
 	b.must(Share(b.Context(), b, cal.ID, bob.ID, calendar.NoAccess))
 	b.keeps("after the share", his)
-	gives(b, "kept in his home", map[calendar.CalendarID][]calendar.DeadProperty{})(b.DeadPropertiesInHome(b.Context(), bob.ID))
+	gives(b, "kept in his home", map[calendar.CalendarID][]calendar.DeadProperty{})(b.DeadPropertiesInHome(b.Context(),
+		bob.ID))
 }
 
 func (b *bundle) offer(s calendar.Share) {
@@ -179,7 +187,8 @@ func shareGivesOnceAccepted(b *bundle) {
 	ann, bob := b.user("ann"), b.user("bob")
 	cal := b.calendar(ann, "work")
 	share := calendar.Share{
-		Calendar: cal.ID, User: bob, Access: calendar.WriteAccess, Title: "Ann's work", CommonName: "Bob", Created: b.now(),
+		Calendar: cal.ID, User: bob, Access: calendar.WriteAccess, Title: "Ann's work",
+		CommonName: "Bob", Created: b.now(),
 		Maker: calendar.Actor{Token: "token", Agent: "Claude"},
 	}
 	for _, step := range []struct {
@@ -240,14 +249,19 @@ func shareOffered(b *bundle) {
 	cal, other, trashed := b.calendar(ann, "work"), b.calendar(eve, "rest"), b.calendar(ann, "old")
 	var want []calendar.Offer
 	for _, c := range []calendar.Calendar{cal, other, trashed} {
-		share := calendar.Share{Calendar: c.ID, User: bob, Access: calendar.ReadAccess, Status: calendar.SharePending, Created: b.now()}
+		share := calendar.Share{
+			Calendar: c.ID, User: bob, Access: calendar.ReadAccess,
+			Status: calendar.SharePending, Created: b.now(),
+		}
 		b.offer(share)
 		c.Access = calendar.NoAccess
 		want = append(want, calendar.Offer{Share: share, From: c})
 	}
 	b.trash(trashed)
 	want = want[:2]
-	slices.SortFunc(want, func(a, b calendar.Offer) int { return strings.Compare(string(a.Calendar), string(b.Calendar)) })
+	slices.SortFunc(want, func(a, b calendar.Offer) int {
+		return strings.Compare(string(a.Calendar), string(b.Calendar))
+	})
 	gives(b, "offers", want)(b.Offers(b.Context(), bob.ID))
 	b.givesNone("offers to another")(b.Offers(b.Context(), eve.ID))
 }

@@ -37,11 +37,21 @@ type Open func(t testing.TB, now func() time.Time) Store
 func Run(t *testing.T, database func(t *testing.T) Open) {
 	t.Helper()
 	for noun, tests := range map[string][]test{
-		"User": userTests(), "Directory": directoryTests(), "Token": tokenTests(), "Link": linkTests(), "Session": sessionTests(), "Factor": factorTests(), "Voucher": voucherTests(), "Identity": identityTests(), "Address": addressTests(),
-		"Client": clientTests(), "Grant": grantTests(), "Generation": generationTests(), "Along": alongTests(), "Calendar": calendarTests(),
-		"Share": shareTests(), "Notice": noticeTests(), "Object": objectTests(), "Listing": listingTests(), "Change": changeTests(),
-		"Order": orderTests(), "Transaction": transactionTests(), "Writers": writerTests(),
-		"Prune": pruneTests(), "Rederive": rederiveTests(), "DeadProperty": deadPropertyTests(), "OwnPart": ownPartTests(), "Home": homeTests(), "Trash": trashTests(), "Attempt": attemptTests(), "Search": searchTests(), "Journal": journalTests(), "Watch": watchTests(), "Subscription": subscriptionTests(), "Outbox": outboxTests(), "Push": pushTests(), "Webhook": webhookTests(), "Digest": digestTests(), "Lease": leaseTests(), "Account": accountTests(), "Mirror": mirrorTests(), "Scheduling": schedulingTests(), "Inbox": inboxTests(), "Booking": bookingTests(), "ToldEvent": toldEventTests(),
+		"User": userTests(), "Directory": directoryTests(), "Token": tokenTests(), "Link": linkTests(),
+		"Session": sessionTests(), "Factor": factorTests(), "Voucher": voucherTests(), "Identity": identityTests(),
+		"Address": addressTests(),
+		"Client":  clientTests(), "Grant": grantTests(), "Generation": generationTests(), "Along": alongTests(),
+		"Calendar": calendarTests(),
+		"Share":    shareTests(), "Notice": noticeTests(), "Object": objectTests(), "Listing": listingTests(),
+		"Change": changeTests(),
+		"Order":  orderTests(), "Transaction": transactionTests(), "Writers": writerTests(),
+		"Prune": pruneTests(), "Rederive": rederiveTests(), "DeadProperty": deadPropertyTests(),
+		"OwnPart": ownPartTests(), "Home": homeTests(), "Trash": trashTests(), "Attempt": attemptTests(),
+		"Search": searchTests(), "Journal": journalTests(), "Watch": watchTests(),
+		"Subscription": subscriptionTests(), "Outbox": outboxTests(), "Push": pushTests(),
+		"Webhook": webhookTests(), "Digest": digestTests(), "Lease": leaseTests(),
+		"Account": accountTests(), "Mirror": mirrorTests(), "Scheduling": schedulingTests(),
+		"Inbox": inboxTests(), "Booking": bookingTests(), "ToldEvent": toldEventTests(),
 	} {
 		t.Run(noun, func(t *testing.T) {
 			t.Parallel()
@@ -110,7 +120,8 @@ func (b *bundle) update(fn func(tx calendar.Tx) error) {
 func (b *bundle) refused(err error, reason calendar.Reason, rule calendar.Rule) {
 	b.Helper()
 	if err == nil || calendar.ReasonOf(err) != reason || calendar.RuleOf(err) != rule {
-		b.Errorf("got error %v (%v, %q), want one of %v, %q", err, calendar.ReasonOf(err), calendar.RuleOf(err), reason, rule)
+		b.Errorf("got error %v (%v, %q), want one of %v, %q", err, calendar.ReasonOf(err),
+			calendar.RuleOf(err), reason, rule)
 	}
 }
 
@@ -169,7 +180,8 @@ func (b *bundle) user(name string) calendar.User {
 // blank returns a calendar that is not stored yet.
 func (b *bundle) blank(owner calendar.User, segment calendar.Segment) calendar.Calendar {
 	return calendar.Calendar{
-		ID: calendar.CalendarID(b.id("calendar")), Owner: owner.ID, OwnerName: owner.Name, OwnerTitle: owner.Title(), Segment: segment,
+		ID: calendar.CalendarID(b.id("calendar")), Owner: owner.ID, OwnerName: owner.Name,
+		OwnerTitle: owner.Title(), Segment: segment,
 		Properties: calendar.Properties{Name: string(segment), Timezone: "UTC", Kinds: calendar.AllKinds()},
 		Created:    b.now(), Modified: b.now(), Access: calendar.OwnerAccess, Epoch: b.epoch(),
 	}
@@ -206,11 +218,13 @@ func (b *bundle) event(cal calendar.Calendar, name string) calendar.Object {
 	from := start().Unix()
 	until := from + 3600
 	return calendar.Object{
-		Calendar: cal.ID, Name: calendar.ObjectName(name), ETag: calendar.ETagOf(data), Size: int64(len(data)), Data: data,
+		Calendar: cal.ID, Name: calendar.ObjectName(name), ETag: calendar.ETagOf(data),
+		Size: int64(len(data)), Data: data,
 		Created: b.now(), Modified: b.now(),
 		Derived: calendar.Derived{
-			UID: calendar.UID("uid of " + name), Kind: calendar.Event, Summary: "Summary of " + name, Search: "search " + name,
-			Span: calendar.Span{Start: &from, End: &until}, Status: "CONFIRMED",
+			UID: calendar.UID("uid of " + name), Kind: calendar.Event, Summary: "Summary of " + name,
+			Search: "search " + name,
+			Span:   calendar.Span{Start: &from, End: &until}, Status: "CONFIRMED",
 		},
 	}
 }

@@ -45,7 +45,8 @@ func (b *bundle) stored(want auth.Token) {
 func tokenComesBack(b *bundle) {
 	ann := b.user("ann")
 	want := auth.Token{
-		ID: "token", User: ann.ID, UserName: "ann", Name: "Claude on “laptop”", Scopes: calendar.ScopeAll, Created: b.now(),
+		ID: "token", User: ann.ID, UserName: "ann", Name: "Claude on “laptop”",
+		Scopes: calendar.ScopeAll, Created: b.now(),
 		Expires: b.now().Add(time.Hour), LastUsed: b.now().Add(time.Minute), Revoked: b.now().Add(time.Second),
 	}
 	b.must(b.InsertToken(b.Context(), want, "hash", ""))
@@ -55,7 +56,10 @@ func tokenComesBack(b *bundle) {
 
 // tokenIsSealed: a token is sealed once; an existing seal is kept.
 func tokenIsSealed(b *bundle) {
-	t := auth.Token{ID: "token", User: b.user("ann").ID, UserName: "ann", Name: "laptop", Scopes: calendar.ScopeRead, Created: b.now()}
+	t := auth.Token{
+		ID: "token", User: b.user("ann").ID, UserName: "ann", Name: "laptop",
+		Scopes: calendar.ScopeRead, Created: b.now(),
+	}
 	b.must(b.InsertToken(b.Context(), t, "hash", ""))
 	before := b.generation("ann")
 	for _, seal := range []auth.Seal{"", "first", "second"} {
@@ -104,7 +108,8 @@ func tokenKeepsTools(b *bundle) {
 	ann := b.user("ann")
 	for _, tools := range [][]calendar.ToolName{{"get_event", "list_events"}, {"get_event"}, {}, nil} {
 		t := auth.Token{
-			ID: calendar.TokenID(b.id("token")), User: ann.ID, UserName: ann.Name, Name: "laptop", Scopes: calendar.ScopeRead, Tools: tools, Created: b.now(),
+			ID: calendar.TokenID(b.id("token")), User: ann.ID, UserName: ann.Name, Name: "laptop",
+			Scopes: calendar.ScopeRead, Tools: tools, Created: b.now(),
 		}
 		b.must(b.InsertToken(b.Context(), t, "hash", ""))
 		b.stored(t)
@@ -163,7 +168,8 @@ func tokenNarrowed(b *bundle) {
 	}
 	b.stored(other)
 	b.refused(b.NarrowToken(b.Context(), "unknown", calendar.ScopeAll, nil), calendar.NotFound, "")
-	b.refused(b.NarrowToken(b.Context(), other.ID, calendar.ScopeAll, []calendar.CalendarID{"nowhere"}), calendar.NotFound, "")
+	b.refused(b.NarrowToken(b.Context(), other.ID, calendar.ScopeAll, []calendar.CalendarID{"nowhere"}),
+		calendar.NotFound, "")
 	b.stored(other)
 }
 

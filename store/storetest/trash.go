@@ -102,7 +102,8 @@ func trashLists(b *bundle) {
 	last := b.bury(twice)
 	b.put(cal, "back.ics")
 	same(b, "trash", b.deletions(cal), []string{
-		fmt.Sprintf("twice.ics@%d uid of twice.ics", last.Version), fmt.Sprintf("once.ics@%d uid of once.ics", once.Version),
+		fmt.Sprintf("twice.ics@%d uid of twice.ics", last.Version),
+		fmt.Sprintf("once.ics@%d uid of once.ics", once.Version),
 	})
 	gives(b, "deletion", b.entry(once, calendar.Deleted))(b.Deletion(b.Context(), cal.ID, once.UID))
 	e, err := b.Deletion(b.Context(), cal.ID, back.UID)

@@ -25,7 +25,8 @@ func unverifiedKept(b *bundle) {
 	ann, bob := b.user("ann"), b.user("bob")
 	same(b, "nothing", len(b.unverified(ann)), 0)
 	one := calendar.Unverified{
-		Name: "one", Created: b.now(), Method: calendar.MethodRequest, From: "eve@example.net", Proven: true, Organizer: "ORG", Title: "Plans",
+		Name: "one", Created: b.now(), Method: calendar.MethodRequest, From: "eve@example.net", Proven: true,
+		Organizer: "ORG", Title: "Plans",
 		Start: ical.UTC(ical.Civil{Year: 2026, Month: 3, Day: 10, Hour: 9}), Why: calendar.NotOrganizer, Known: true,
 	}
 	two := calendar.Unverified{Name: "two", Created: b.now(), Method: calendar.MethodCancel, Why: calendar.NotProven}

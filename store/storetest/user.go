@@ -95,7 +95,8 @@ func userChanges(b *bundle) {
 	b.must(b.ChangeUser(b.Context(), want.ID, auth.UserEdit{Email: new("")}))
 	b.must(b.ChangeUser(b.Context(), want.ID, auth.UserEdit{}))
 	b.must(b.ChangeUser(b.Context(), want.ID, auth.UserEdit{
-		WeekStart: new("sun"), WorkingDays: new("mon tue"), WorkingHours: new("08:00-16:00"), Admin: new(true), Disabled: new(true),
+		WeekStart: new("sun"), WorkingDays: new("mon tue"), WorkingHours: new("08:00-16:00"), Admin: new(true),
+		Disabled: new(true),
 	}))
 	b.must(b.ChangeUser(b.Context(), want.ID, auth.UserEdit{Disabled: new(false)}))
 	want.DisplayName, want.Timezone, want.Email = "Ann Lee", "Asia/Tokyo", ""
@@ -115,7 +116,10 @@ func (b *bundle) administrator(name string) calendar.User {
 func userKeepsAdministrator(b *bundle) {
 	b.user("ann")
 	root, other := b.administrator("root"), b.administrator("other")
-	room := calendar.User{ID: "blue", Name: "blue", Created: b.now(), Admin: true, Room: calendar.Room{Kind: calendar.RoomToMeet}}
+	room := calendar.User{
+		ID: "blue", Name: "blue", Created: b.now(), Admin: true,
+		Room: calendar.Room{Kind: calendar.RoomToMeet},
+	}
 	b.must(b.InsertUser(b.Context(), room, ""))
 	b.must(b.ChangeUser(b.Context(), other.ID, auth.UserEdit{Disabled: new(true)}))
 	for _, e := range []auth.UserEdit{{Admin: new(false)}, {Disabled: new(true)}} {

@@ -17,7 +17,10 @@ func voucherTests() []test {
 
 func (b *bundle) voucher(u calendar.User) auth.Voucher {
 	b.Helper()
-	v := auth.Voucher{ID: auth.VoucherID(b.id("voucher")), User: u, Kind: auth.Reset, Created: b.now(), Expires: b.now().Add(time.Hour)}
+	v := auth.Voucher{
+		ID: auth.VoucherID(b.id("voucher")), User: u, Kind: auth.Reset, Created: b.now(),
+		Expires: b.now().Add(time.Hour),
+	}
 	b.must(b.SetVoucher(b.Context(), v, "hash of "+auth.SecretHash(v.ID)))
 	return v
 }
@@ -36,7 +39,8 @@ func voucherReplaces(b *bundle) {
 	b.pass(time.Hour)
 	b.must(b.Tidy(b.Context(), b.now(), b.now()))
 	b.givesNone("all")(b.Vouchers(b.Context()))
-	b.refused(b.SetVoucher(b.Context(), auth.Voucher{ID: "x", User: calendar.User{ID: "nobody"}}, "hash"), calendar.NotFound, "")
+	b.refused(b.SetVoucher(b.Context(), auth.Voucher{ID: "x", User: calendar.User{ID: "nobody"}}, "hash"),
+		calendar.NotFound, "")
 }
 
 func voucherRedeemed(b *bundle) {

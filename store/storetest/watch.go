@@ -164,7 +164,9 @@ func watchTellsOfRights(b *bundle) {
 
 func (b *bundle) rename(cal calendar.Calendar, name string) error {
 	cal.Name = name
-	return b.Update(b.Context(), func(tx calendar.Tx) error { return tx.UpdateCalendar(b.Context(), cal.ID, cal.Properties) })
+	return b.Update(b.Context(), func(tx calendar.Tx) error {
+		return tx.UpdateCalendar(b.Context(), cal.ID, cal.Properties)
+	})
 }
 
 func watchStops(b *bundle) {

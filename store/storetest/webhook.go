@@ -25,7 +25,8 @@ func webhookTests() []test {
 func (b *bundle) webhook(u calendar.User) calendar.Webhook {
 	b.Helper()
 	w := calendar.Webhook{
-		ID: calendar.WebhookID(b.id("hook")), User: u.ID, URL: "https://example.com/hook", Kinds: []calendar.ChangeKind{calendar.Created, calendar.Deleted},
+		ID: calendar.WebhookID(b.id("hook")), User: u.ID, URL: "https://example.com/hook",
+		Kinds:   []calendar.ChangeKind{calendar.Created, calendar.Deleted},
 		Content: true, Number: 1, Rotated: b.now(), State: calendar.WebhookOn, Created: b.now(),
 		Maker: calendar.Actor{Token: "token", Agent: "Claude"},
 	}
@@ -44,8 +45,9 @@ func (b *bundle) lags() []calendar.WebhookLag {
 func (b *bundle) message(lag calendar.WebhookLag) calendar.Delivery {
 	b.Helper()
 	d := calendar.Delivery{
-		ID: calendar.DeliveryID(b.id("msg")), Webhook: lag.ID, Calendar: lag.Calendar, Made: b.now(), Due: b.now(), State: calendar.DeliveryWaiting,
-		Body: []byte(`{"type":"calendar.changed"}`),
+		ID: calendar.DeliveryID(b.id("msg")), Webhook: lag.ID, Calendar: lag.Calendar, Made: b.now(), Due: b.now(),
+		State: calendar.DeliveryWaiting,
+		Body:  []byte(`{"type":"calendar.changed"}`),
 	}
 	b.must(b.CatchUp(b.Context(), lag, lag.Version, &d))
 	return d
@@ -65,7 +67,10 @@ func webhookLags(b *bundle) {
 	w := b.webhook(ben)
 	same(b, "at first", b.lags(), nil)
 	b.put(cal, "b.ics")
-	same(b, "after a change", b.lags(), []calendar.WebhookLag{{Webhook: w, Calendar: cal.ID, Told: 1, Version: 2, Began: start(), Since: start()}})
+	same(b, "after a change", b.lags(), []calendar.WebhookLag{{
+		Webhook: w, Calendar: cal.ID, Told: 1, Version: 2,
+		Began: start(), Since: start(),
+	}})
 	b.must(b.CatchUp(b.Context(), b.lags()[0], 2, nil))
 	same(b, "when it was told", b.lags(), nil)
 	own := b.calendar(ben, "own")
@@ -124,7 +129,8 @@ const patience = time.Hour
 
 func (b *bundle) settle(d calendar.DueDelivery, r calendar.TryResult) calendar.WebhookState {
 	b.Helper()
-	ended, err := b.SettleDelivery(b.Context(), d.Delivery, calendar.Settling{Result: r, Now: b.now(), Patience: patience})
+	ended, err := b.SettleDelivery(b.Context(), d.Delivery,
+		calendar.Settling{Result: r, Now: b.now(), Patience: patience})
 	b.must(err)
 	return ended
 }
@@ -255,13 +261,15 @@ func webhookEndIsNews(b *bundle) {
 	try := func(r calendar.TryResult, letters int) (calendar.WebhookState, error) {
 		number++
 		id := fmt.Sprintf("news-%d", number)
-		return b.SettleDelivery(b.Context(), due.Delivery, calendar.Settling{Result: r, Now: b.now(), Patience: patience, News: &calendar.News{
-			Letter: calendar.Letter{
-				ID: calendar.LetterID(id), User: ann.ID, From: "ann@example.org", To: "ann@example.org", Method: calendar.MethodEnded,
-				UID: calendar.UID(id), Posted: b.now(), Due: b.now(), Data: []byte(due.Webhook),
-			},
-			Most: calendar.OutboxLimits{Letters: letters, Bytes: 1 << 20, Letter: 1 << 20},
-		}})
+		return b.SettleDelivery(b.Context(), due.Delivery,
+			calendar.Settling{Result: r, Now: b.now(), Patience: patience, News: &calendar.News{
+				Letter: calendar.Letter{
+					ID: calendar.LetterID(id), User: ann.ID, From: "ann@example.org", To: "ann@example.org",
+					Method: calendar.MethodEnded,
+					UID:    calendar.UID(id), Posted: b.now(), Due: b.now(), Data: []byte(due.Webhook),
+				},
+				Most: calendar.OutboxLimits{Letters: letters, Bytes: 1 << 20, Letter: 1 << 20},
+			}})
 	}
 	waiting := func() int {
 		b.Helper()
@@ -287,7 +295,8 @@ func webhookEndIsNews(b *bundle) {
 	}
 	letters, err := b.TakeLetters(b.Context(), b.now(), b.now().Add(time.Hour), 10)
 	b.must(err)
-	if len(letters) != 1 || letters[0].Method != calendar.MethodEnded || string(letters[0].Data) != string(due.Webhook) {
+	if len(letters) != 1 || letters[0].Method != calendar.MethodEnded ||
+		string(letters[0].Data) != string(due.Webhook) {
 		b.Errorf("posted %+v", letters)
 	}
 }

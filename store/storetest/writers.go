@@ -71,7 +71,8 @@ func (b *bundle) poll(s Store, cal calendar.Calendar, written <-chan struct{}) h
 	for last := false; ; {
 		now, err := s.Calendar(b.Context(), cal.Owner, cal.ID)
 		b.must(err)
-		for o, err := range s.Changes(b.Context(), cal.ID, calendar.VersionRange{After: token, Until: now.Version, Unbroken: token}) {
+		for o, err := range s.Changes(b.Context(), cal.ID,
+			calendar.VersionRange{After: token, Until: now.Version, Unbroken: token}) {
 			b.must(err)
 			if o.Version <= token || told.versions[o.Version] {
 				b.Errorf("version %d came after %d", o.Version, token)
@@ -263,7 +264,9 @@ func (b *bundle) waysToTheEnd(cal, other calendar.Calendar) []func(calendar.Tx, 
 }
 
 // writeToTheEnd writes until the calendar is gone.
-func (b *bundle) writeToTheEnd(s Store, cal calendar.Calendar, name string, write func(calendar.Tx, calendar.Object) error, begun chan<- struct{}) {
+func (b *bundle) writeToTheEnd(
+	s Store, cal calendar.Calendar, name string, write func(calendar.Tx, calendar.Object) error, begun chan<- struct{},
+) {
 	for n := 0; ; n++ {
 		o := b.event(cal, fmt.Sprint(name, "-", n))
 		err := s.Update(b.Context(), func(tx calendar.Tx) error { return write(tx, o) })
