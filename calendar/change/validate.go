@@ -48,6 +48,7 @@ func (v *Validator) CheckSize(data []byte) error {
 	return nil
 }
 
+// ErrKind returns the error for an object of a kind that the calendar does not take.
 func ErrKind(cal calendar.Calendar, k calendar.Kind) error {
 	if cal.Subscribed() {
 		return calendar.Errorf(calendar.Forbidden, calendar.RuleSupportedKind,
@@ -89,6 +90,7 @@ func (v *Validator) Derive(data []byte) (calendar.Derived, error) {
 	return v.DerivedOf(o), nil
 }
 
+// DerivedOf returns the index data of an object.
 func (v *Validator) DerivedOf(o *content.Object) calendar.Derived {
 	main := o.Main()
 	start, end := o.Span(v.zones)

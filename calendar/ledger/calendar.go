@@ -208,28 +208,28 @@ func (s *Ledger) resettle(
 }
 
 // settle fills in the required properties of an owner's calendar and refuses invalid ones.
-func (r planner) settle(p *calendar.Properties, owner calendar.User) error {
-	if len(p.Name) > calendar.MaxNameLength {
+func (p planner) settle(props *calendar.Properties, owner calendar.User) error {
+	if len(props.Name) > calendar.MaxNameLength {
 		return calendar.Errorf(calendar.Invalid, "", "the calendar's name is longer than %d bytes",
 			calendar.MaxNameLength)
 	}
-	for _, k := range p.Kinds {
+	for _, k := range props.Kinds {
 		if !calendar.AllKinds().Has(k) {
 			return calendar.Errorf(calendar.Invalid, calendar.RuleSupportedKind,
 				"calendars cannot hold %s; they hold %s", k, calendar.AllKinds())
 		}
 	}
-	if p.Color != nil {
-		if _, err := calendar.ParseColor(*p.Color); err != nil {
+	if props.Color != nil {
+		if _, err := calendar.ParseColor(*props.Color); err != nil {
 			return err
 		}
 	}
-	p.Timezone = cmp.Or(p.Timezone, owner.Timezone, zone.UTC().Name())
-	z, err := r.zones.Lookup(p.Timezone)
+	props.Timezone = cmp.Or(props.Timezone, owner.Timezone, zone.UTC().Name())
+	z, err := p.zones.Lookup(props.Timezone)
 	if err != nil {
 		return calendar.Errorf(calendar.Invalid, calendar.RuleValidTimezone, "%v", err)
 	}
-	p.Timezone = z.Name()
+	props.Timezone = z.Name()
 	return nil
 }
 

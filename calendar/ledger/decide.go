@@ -35,12 +35,14 @@ func (s *Ledger) takeUp(
 	ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, d delivery.Counter,
 ) (Edited, error) {
 	change := s.changing(cal, d.Proposal.Change())
-	r := revision{s, d.Meter, c, cal, calendar.TellAll,
+	r := revision{
+		s, d.Meter, c, cal, calendar.TellAll,
 		func(ctx context.Context, o *content.Object) (edit.Result, error) {
 			if err := d.CheckOpen(ctx, o); err != nil {
 				return edit.Result{}, err
 			}
 			return change(ctx, o)
-		}, func(ctx context.Context, w *work) error { return w.scheduling.RemoveCounter(ctx, d) }}
+		}, func(ctx context.Context, w *work) error { return w.scheduling.RemoveCounter(ctx, d) },
+	}
 	return r.run(ctx, uid, d.When)
 }

@@ -154,8 +154,10 @@ func (r revision) attempt(ctx context.Context, now calendar.Object) (Edited, err
 		told, err := r.delete(ctx, r.caller, r.cal, calendar.Draft{Name: now.Name, When: unchanged, Telling: r.tell})
 		return Edited{Saved: calendar.Saved{Object: now}, Told: told}, err
 	}
-	drafts := []calendar.Draft{{Name: now.Name, Data: result.Document.Bytes(), When: unchanged, Telling: r.tell,
-		Edited: true}}
+	drafts := []calendar.Draft{{
+		Name: now.Name, Data: result.Document.Bytes(), When: unchanged, Telling: r.tell,
+		Edited: true,
+	}}
 	if result.Split != nil {
 		drafts = append(drafts, calendar.Draft{
 			Name: nameFor(result.SplitUID), Data: result.Split.Bytes(), When: calendar.Precondition{NoneMatchAny: true},

@@ -35,11 +35,13 @@ func (s *Ledger) Respond(
 		return Responded{}, err
 	}
 	var done Responded
-	r := revision{s, a.Meter, c, cal, calendar.TellAll,
+	r := revision{
+		s, a.Meter, c, cal, calendar.TellAll,
 		func(ctx context.Context, o *content.Object) (result edit.Result, err error) {
 			result, done.Kept, err = s.respond(ctx, cal, o, a.Response)
 			return result, err
-		}, nil}
+		}, nil,
+	}
 	var err error
 	done.Edited, err = r.run(ctx, uid, a.When)
 	return done, err

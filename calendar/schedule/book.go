@@ -183,7 +183,8 @@ func wantedOf(open []recur.Instance) wanted {
 // can reach into the range.
 func (w wanted) mark(start, end time.Time) {
 	n, _ := slices.BinarySearchFunc(w.open, end, func(i recur.Instance,
-		at time.Time) int {
+		at time.Time,
+	) int {
 		return i.Start.Time.Compare(at)
 	})
 	for n--; n >= 0 && w.until[n].After(start); n-- {

@@ -65,48 +65,84 @@ func TestMailMeets(t *testing.T) {
 		err             error
 		has, lacks      string
 	}{
-		"a new invitation": {"", message("REQUEST", at+ann+bob), nil, "SUMMARY:Plans",
-			"METHOD"},
-		"one that accepts for somebody": {"", message("REQUEST", at+ann+bobYes), nil, "NEEDS-ACTION",
-			"ACCEPTED"},
-		"one with alarms": {"",
+		"a new invitation": {
+			"", message("REQUEST", at+ann+bob), nil, "SUMMARY:Plans",
+			"METHOD",
+		},
+		"one that accepts for somebody": {
+			"", message("REQUEST", at+ann+bobYes), nil, "NEEDS-ACTION",
+			"ACCEPTED",
+		},
+		"one with alarms": {
+			"",
 			strings.Replace(message("REQUEST", at+ann+bob), "END:VEVENT",
 				"BEGIN:VALARM\r\nACTION:AUDIO\r\nTRIGGER:-PT5M\r\nEND:VALARM\r\nEND:VEVENT", 1), nil, "SUMMARY",
-			"VALARM"},
-		"the same twice": {event(at + ann + bob), message("REQUEST", at+ann+bob),
-			schedule.ErrSame, "", ""},
-		"a lower SEQUENCE": {event(at + "|SEQUENCE:2" + ann + bob),
-			message("REQUEST", moved+"|SEQUENCE:1"+ann+bob), schedule.ErrStale, "", ""},
-		"an older DTSTAMP": {event(at + ann + bob),
+			"VALARM",
+		},
+		"the same twice": {
+			event(at + ann + bob), message("REQUEST", at+ann+bob),
+			schedule.ErrSame, "", "",
+		},
+		"a lower SEQUENCE": {
+			event(at + "|SEQUENCE:2" + ann + bob),
+			message("REQUEST", moved+"|SEQUENCE:1"+ann+bob), schedule.ErrStale, "", "",
+		},
+		"an older DTSTAMP": {
+			event(at + ann + bob),
 			message("REQUEST", strings.Replace(moved, "DTSTAMP:2026", "DTSTAMP:2025", 1)+ann+bob), schedule.ErrStale,
-			"", ""},
-		"another organizer": {event(at + ann + bob),
-			message("REQUEST", moved+"|SEQUENCE:9|ORGANIZER:mailto:eve@example.com"+bob), schedule.ErrForeign, "", ""},
-		"an organizer who calls off another's": {event(at + ann + bob),
-			message("CANCEL", at+"|SEQUENCE:9|ORGANIZER:mailto:eve@example.com"+bob), schedule.ErrForeign, "", ""},
-		"an exception, with all others": {event(daily + ann + bobYes),
-			message("REQUEST", later+"|SEQUENCE:1"+ann+bob), nil, "RRULE:FREQ=DAILY", "METHOD"},
-		"an exception that moves": {event(daily + ann + bobYes),
-			message("REQUEST", later+"|SEQUENCE:1"+ann+bob), nil, "DTSTART:20260312T140000Z", "METHOD"},
-		"an update keeps the answer": {event(at + ann + bobYes),
+			"", "",
+		},
+		"another organizer": {
+			event(at + ann + bob),
+			message("REQUEST", moved+"|SEQUENCE:9|ORGANIZER:mailto:eve@example.com"+bob), schedule.ErrForeign, "", "",
+		},
+		"an organizer who calls off another's": {
+			event(at + ann + bob),
+			message("CANCEL", at+"|SEQUENCE:9|ORGANIZER:mailto:eve@example.com"+bob), schedule.ErrForeign, "", "",
+		},
+		"an exception, with all others": {
+			event(daily + ann + bobYes),
+			message("REQUEST", later+"|SEQUENCE:1"+ann+bob), nil, "RRULE:FREQ=DAILY", "METHOD",
+		},
+		"an exception that moves": {
+			event(daily + ann + bobYes),
+			message("REQUEST", later+"|SEQUENCE:1"+ann+bob), nil, "DTSTART:20260312T140000Z", "METHOD",
+		},
+		"an update keeps the answer": {
+			event(at + ann + bobYes),
 			message("REQUEST", strings.Replace(at, "Plans", "Ideas", 1)+"|SEQUENCE:1"+ann+bob), nil,
-			"PARTSTAT=ACCEPTED", "Plans"},
-		"another time does not": {event(at + ann + bobYes),
-			message("REQUEST", moved+"|SEQUENCE:1"+ann+bobYes), nil, "NEEDS-ACTION", "ACCEPTED"},
-		"called off, without a word of them": {event(at + ann + bob),
-			message("CANCEL", at+"|SEQUENCE:1"+ann+eve), nil, "STATUS:CANCELLED", "METHOD"},
-		"called off twice": {event(at + "|STATUS:CANCELLED|SEQUENCE:1" + ann + bob),
-			message("CANCEL", at+"|SEQUENCE:1"+ann+bob), schedule.ErrSame, "", ""},
-		"an instance called off": {event(daily + ann + bob),
-			message("CANCEL", thirdAt+"|SEQUENCE:1"+ann+bob), nil, "EXDATE:20260312T100000Z", "CANCELLED"},
+			"PARTSTAT=ACCEPTED", "Plans",
+		},
+		"another time does not": {
+			event(at + ann + bobYes),
+			message("REQUEST", moved+"|SEQUENCE:1"+ann+bobYes), nil, "NEEDS-ACTION", "ACCEPTED",
+		},
+		"called off, without a word of them": {
+			event(at + ann + bob),
+			message("CANCEL", at+"|SEQUENCE:1"+ann+eve), nil, "STATUS:CANCELLED", "METHOD",
+		},
+		"called off twice": {
+			event(at + "|STATUS:CANCELLED|SEQUENCE:1" + ann + bob),
+			message("CANCEL", at+"|SEQUENCE:1"+ann+bob), schedule.ErrSame, "", "",
+		},
+		"an instance called off": {
+			event(daily + ann + bob),
+			message("CANCEL", thirdAt+"|SEQUENCE:1"+ann+bob), nil, "EXDATE:20260312T100000Z", "CANCELLED",
+		},
 		"what is not there called off": {"", message("CANCEL", at+ann+bob), schedule.ErrSame, "", ""},
-		"what their program sees to": {event(at + "|ORGANIZER;SCHEDULE-AGENT=CLIENT:mailto:ann@example.com" + bob),
-			message("REQUEST", moved+"|SEQUENCE:1"+ann+bob), schedule.ErrSame, "", ""},
-		"the only instance called off": {event(thirdAt + ann + bob),
-			message("CANCEL", thirdAt+"|SEQUENCE:1"+ann+bob), nil, "STATUS:CANCELLED", "EXDATE"},
-		"an organizer written in other words is known": {event(at + ann + bob),
+		"what their program sees to": {
+			event(at + "|ORGANIZER;SCHEDULE-AGENT=CLIENT:mailto:ann@example.com" + bob),
+			message("REQUEST", moved+"|SEQUENCE:1"+ann+bob), schedule.ErrSame, "", "",
+		},
+		"the only instance called off": {
+			event(thirdAt + ann + bob),
+			message("CANCEL", thirdAt+"|SEQUENCE:1"+ann+bob), nil, "STATUS:CANCELLED", "EXDATE",
+		},
+		"an organizer written in other words is known": {
+			event(at + ann + bob),
 			message("REQUEST", moved+"|SEQUENCE:1|ORGANIZER:MAILTO:Ann%40example.com"+bob), nil, "T120000Z",
-			"T100000Z"},
+			"T100000Z",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -142,40 +178,64 @@ func TestAnswersMeet(t *testing.T) {
 		err           error
 		has, lacks    string
 	}{
-		"yes": {event(at + ann + bob), message("REPLY", at+ann+bobYes), "bob", nil,
-			"PARTSTAT=ACCEPTED;SCHEDULE-STATUS=2.0", "NEEDS"},
-		"yes without an organizer": {event(at + ann + bob), message("REPLY", at+bobYes), "bob", nil,
-			"ACCEPTED", "NEEDS"},
-		"the same twice": {event(at + ann +
-			"|ATTENDEE;PARTSTAT=ACCEPTED;SCHEDULE-STATUS=2.0;X-REPLIED=20260301T080000Z:mailto:bob@example.com"),
-			message("REPLY", at+ann+bobYes), "bob", schedule.ErrSame, "", ""},
-		"of a party crasher": {event(at + ann + bob),
+		"yes": {
+			event(at + ann + bob), message("REPLY", at+ann+bobYes), "bob", nil,
+			"PARTSTAT=ACCEPTED;SCHEDULE-STATUS=2.0", "NEEDS",
+		},
+		"yes without an organizer": {
+			event(at + ann + bob), message("REPLY", at+bobYes), "bob", nil,
+			"ACCEPTED", "NEEDS",
+		},
+		"the same twice": {
+			event(at + ann +
+				"|ATTENDEE;PARTSTAT=ACCEPTED;SCHEDULE-STATUS=2.0;X-REPLIED=20260301T080000Z:mailto:bob@example.com"),
+			message("REPLY", at+ann+bobYes), "bob", schedule.ErrSame, "", "",
+		},
+		"of a party crasher": {
+			event(at + ann + bob),
 			message("REPLY", at+ann+"|ATTENDEE;PARTSTAT=ACCEPTED:mailto:zoe@example.com"), "zoe", schedule.ErrUninvited,
-			"", ""},
-		"for somebody else": {event(at + ann + bob + eve), message("REPLY", at+ann+bobYes+eveYes),
-			"bob", nil, "ATTENDEE:mailto:eve@example.com", "nothing"},
-		"for one instance": {event(daily + ann + bobYes), message("REPLY", thirdAt+ann+no), "bob",
-			nil, "RECURRENCE-ID:20260312T100000Z", "METHOD"},
-		"for an instance that is not": {event(daily + ann + bob),
+			"", "",
+		},
+		"for somebody else": {
+			event(at + ann + bob + eve), message("REPLY", at+ann+bobYes+eveYes),
+			"bob", nil, "ATTENDEE:mailto:eve@example.com", "nothing",
+		},
+		"for one instance": {
+			event(daily + ann + bobYes), message("REPLY", thirdAt+ann+no), "bob",
+			nil, "RECURRENCE-ID:20260312T100000Z", "METHOD",
+		},
+		"for an instance that is not": {
+			event(daily + ann + bob),
 			message("REPLY", strings.ReplaceAll(thirdAt, "20260312", "20260320")+ann+no), "bob", schedule.ErrStale, "",
-			""},
+			"",
+		},
 		"to what it was before": {event(strings.Replace(at, "20260310T1", "20260311T1",
 			2) + "|SEQUENCE:1" + ann + bob), message("REPLY", at+ann+bobYes), "bob", schedule.ErrStale, "", ""},
-		"to the same time, counted differently": {event(at + "|SEQUENCE:5" + ann + bob),
-			message("REPLY", at+ann+bobYes), "bob", nil, "ACCEPTED", "NEEDS"},
-		"overtaken by a later one": {event(at + ann +
-			"|ATTENDEE;PARTSTAT=DECLINED;X-REPLIED=20260302T000000Z:mailto:bob@example.com"),
-			message("REPLY", at+ann+bobYes), "bob", schedule.ErrStale, "", ""},
-		"that changes the event": {event(at + ann + bob),
+		"to the same time, counted differently": {
+			event(at + "|SEQUENCE:5" + ann + bob),
+			message("REPLY", at+ann+bobYes), "bob", nil, "ACCEPTED", "NEEDS",
+		},
+		"overtaken by a later one": {
+			event(at + ann +
+				"|ATTENDEE;PARTSTAT=DECLINED;X-REPLIED=20260302T000000Z:mailto:bob@example.com"),
+			message("REPLY", at+ann+bobYes), "bob", schedule.ErrStale, "", "",
+		},
+		"that changes the event": {
+			event(at + ann + bob),
 			message("REPLY", strings.Replace(at, "Plans", "Mine now", 1)+"|LOCATION:my house"+ann+bobYes), "bob", nil,
-			"SUMMARY:Plans", "my house"},
-		"that sends somebody": {event(at + ann + bob),
+			"SUMMARY:Plans", "my house",
+		},
+		"that sends somebody": {
+			event(at + ann + bob),
 			message("REPLY",
 				at+ann+"|ATTENDEE;PARTSTAT=DELEGATED;DELEGATED-TO=\"mailto:zoe@example.com\":mailto:bob@example.com"+
 					"|ATTENDEE;DELEGATED-FROM=\"mailto:bob@example.com\":mailto:zoe@example.com"),
-			"bob", nil, "mailto:zoe@example.com", "METHOD"},
-		"that brings friends": {event(at + ann + bob),
-			message("REPLY", at+ann+bobYes+"|ATTENDEE:mailto:zoe@example.com"), "bob", nil, "ACCEPTED", "zoe"},
+			"bob", nil, "mailto:zoe@example.com", "METHOD",
+		},
+		"that brings friends": {
+			event(at + ann + bob),
+			message("REPLY", at+ann+bobYes+"|ATTENDEE:mailto:zoe@example.com"), "bob", nil, "ACCEPTED", "zoe",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

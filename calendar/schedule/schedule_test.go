@@ -102,44 +102,76 @@ func TestOrganizerTells(t *testing.T) {
 	}{
 		"a new event": {"", event(at + annToo + bob + eve), []string{"REQUEST bob", "REQUEST eve"}},
 		"nobody else": {"", event(at + annToo), nil},
-		"another time": {event(at + ann + bob + eve),
+		"another time": {
+			event(at + ann + bob + eve),
 			event(strings.Replace(at, "T110000Z", "T113000Z", 1) + ann + bob + eve),
-			[]string{"REQUEST bob", "REQUEST eve"}},
+			[]string{"REQUEST bob", "REQUEST eve"},
+		},
 		"another place": {event(at + ann + bob), event(at + long + ann + bob), []string{"REQUEST bob"}},
-		"another colour": {event(at + ann + bob),
-			event(at + "|COLOR:red|TRANSP:TRANSPARENT|CATEGORIES:x|X-NOTE:y" + ann + bob), nil},
-		"nothing but book-keeping": {event(at + ann + bob),
+		"another colour": {
+			event(at + ann + bob),
+			event(at + "|COLOR:red|TRANSP:TRANSPARENT|CATEGORIES:x|X-NOTE:y" + ann + bob), nil,
+		},
+		"nothing but book-keeping": {
+			event(at + ann + bob),
 			event(strings.Replace(at, "DTSTAMP:2026", "DTSTAMP:2027",
-				1) + "|SEQUENCE:4|LAST-MODIFIED:20260303T000000Z" + ann + bob), nil},
+				1) + "|SEQUENCE:4|LAST-MODIFIED:20260303T000000Z" + ann + bob), nil,
+		},
 		"one more guest": {event(at + ann + bob), event(at + ann + bob + eve), []string{"REQUEST eve"}},
 		"one guest less": {event(at + ann + bob + eve), event(at + ann + bob), []string{"CANCEL eve"}},
 		"called off":     {event(at + ann + bob + eve), "", []string{"CANCEL bob", "CANCEL eve"}},
-		"called off by its status": {event(at + ann + bob), event(at + "|STATUS:CANCELLED" + ann + bob),
-			[]string{"CANCEL bob"}},
-		"an instance left out": {event(daily + ann + bob),
-			event(daily + "|EXDATE:20260312T100000Z" + ann + bob), []string{"CANCEL bob 20260312T100000Z"}},
-		"an instance moved": {event(daily + ann + bob), event(daily+ann+bob, later+ann+bob),
-			[]string{"REQUEST bob"}},
-		"a component that says nothing": {event(daily + ann + bob + eve),
-			event(daily+ann+bob+eve, thirdAt+ann+bobYes+eve), nil},
-		"an instance without somebody": {event(daily + ann + bob + eve), event(daily+ann+bob+eve, thirdAt+ann+bob),
-			[]string{"CANCEL eve 20260312T100000Z"}},
-		"an instance with somebody": {event(daily + ann + bob), event(daily+ann+bob, thirdAt+ann+bob+eve),
-			[]string{"REQUEST eve 20260312T100000Z"}},
-		"what others see to": {"",
+		"called off by its status": {
+			event(at + ann + bob), event(at + "|STATUS:CANCELLED" + ann + bob),
+			[]string{"CANCEL bob"},
+		},
+		"an instance left out": {
+			event(daily + ann + bob),
+			event(daily + "|EXDATE:20260312T100000Z" + ann + bob),
+			[]string{"CANCEL bob 20260312T100000Z"},
+		},
+		"an instance moved": {
+			event(daily + ann + bob), event(daily+ann+bob, later+ann+bob),
+			[]string{"REQUEST bob"},
+		},
+		"a component that says nothing": {
+			event(daily + ann + bob + eve),
+			event(daily+ann+bob+eve, thirdAt+ann+bobYes+eve), nil,
+		},
+		"an instance without somebody": {
+			event(daily + ann + bob + eve), event(daily+ann+bob+eve, thirdAt+ann+bob),
+			[]string{"CANCEL eve 20260312T100000Z"},
+		},
+		"an instance with somebody": {
+			event(daily + ann + bob), event(daily+ann+bob, thirdAt+ann+bob+eve),
+			[]string{"REQUEST eve 20260312T100000Z"},
+		},
+		"what others see to": {
+			"",
 			event(at + ann + "|ATTENDEE;SCHEDULE-AGENT=CLIENT:mailto:bob@example.com" +
-				"|ATTENDEE;SCHEDULE-AGENT=NONE:mailto:eve@example.com"), nil},
-		"what others see to from now": {event(at + ann + bob),
-			event(at + ann + "|ATTENDEE;SCHEDULE-AGENT=CLIENT:mailto:bob@example.com"), []string{"CANCEL bob"}},
-		"who is to be told again": {event(at + ann + bob + eve),
+				"|ATTENDEE;SCHEDULE-AGENT=NONE:mailto:eve@example.com"), nil,
+		},
+		"what others see to from now": {
+			event(at + ann + bob),
+			event(at + ann + "|ATTENDEE;SCHEDULE-AGENT=CLIENT:mailto:bob@example.com"),
+			[]string{"CANCEL bob"},
+		},
+		"who is to be told again": {
+			event(at + ann + bob + eve),
 			event(at + ann + "|ATTENDEE;SCHEDULE-FORCE-SEND=REQUEST:mailto:bob@example.com" + eve),
-			[]string{"REQUEST bob"}},
-		"an address in other words": {event(at + ann + bob), event(at + ann + "|ATTENDEE:MAILTO:Bob@Example.COM"),
-			nil},
-		"an address twice": {event(at + ann + bob),
-			event(at + ann + bob + "|ATTENDEE:mailto:BOB@example.com"), nil},
-		"overrides of their series": {event(daily + ann + bob), event(daily+ann+bob, later),
-			[]string{"REQUEST bob"}},
+			[]string{"REQUEST bob"},
+		},
+		"an address in other words": {
+			event(at + ann + bob), event(at + ann + "|ATTENDEE:MAILTO:Bob@Example.COM"),
+			nil,
+		},
+		"an address twice": {
+			event(at + ann + bob),
+			event(at + ann + bob + "|ATTENDEE:mailto:BOB@example.com"), nil,
+		},
+		"overrides of their series": {
+			event(daily + ann + bob), event(daily+ann+bob, later),
+			[]string{"REQUEST bob"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -173,16 +205,26 @@ func TestAnswersAreTheServers(t *testing.T) {
 	t.Parallel()
 	stored := event(at + "|SEQUENCE:3" + ann + "|ATTENDEE;PARTSTAT=DECLINED;SCHEDULE-STATUS=2.0:mailto:bob@example.com")
 	for name, c := range map[string]struct{ next, attendee, sequence string }{
-		"another title": {event(strings.Replace(at, "Plans", "Ideas", 1) + "|SEQUENCE:3" + ann + bob),
-			"ATTENDEE;PARTSTAT=DECLINED;SCHEDULE-STATUS=2.0:mailto:bob@example.com", "SEQUENCE:3"},
-		"another time": {event(strings.Replace(at, "T110000Z", "T120000Z", 1) + "|SEQUENCE:3" + ann + bobYes),
-			"ATTENDEE;PARTSTAT=NEEDS-ACTION;RSVP=TRUE;SCHEDULE-STATUS=2.0:mailto:bob@example.com", "SEQUENCE:4"},
-		"counted already": {event(strings.Replace(at, "T110000Z", "T120000Z", 1) + "|SEQUENCE:9" + ann + bob),
-			"ATTENDEE;RSVP=TRUE;SCHEDULE-STATUS=2.0:mailto:bob@example.com", "SEQUENCE:9"},
-		"counted backward": {event(at + "|SEQUENCE:1|LOCATION:x" + ann + bob),
-			"ATTENDEE;PARTSTAT=DECLINED;SCHEDULE-STATUS=2.0:mailto:bob@example.com", "SEQUENCE:3"},
-		"called off": {event(at + "|SEQUENCE:3|STATUS:CANCELLED" + ann + bob),
-			"ATTENDEE;PARTSTAT=DECLINED;SCHEDULE-STATUS=2.0:mailto:bob@example.com", "SEQUENCE:4"},
+		"another title": {
+			event(strings.Replace(at, "Plans", "Ideas", 1) + "|SEQUENCE:3" + ann + bob),
+			"ATTENDEE;PARTSTAT=DECLINED;SCHEDULE-STATUS=2.0:mailto:bob@example.com", "SEQUENCE:3",
+		},
+		"another time": {
+			event(strings.Replace(at, "T110000Z", "T120000Z", 1) + "|SEQUENCE:3" + ann + bobYes),
+			"ATTENDEE;PARTSTAT=NEEDS-ACTION;RSVP=TRUE;SCHEDULE-STATUS=2.0:mailto:bob@example.com", "SEQUENCE:4",
+		},
+		"counted already": {
+			event(strings.Replace(at, "T110000Z", "T120000Z", 1) + "|SEQUENCE:9" + ann + bob),
+			"ATTENDEE;RSVP=TRUE;SCHEDULE-STATUS=2.0:mailto:bob@example.com", "SEQUENCE:9",
+		},
+		"counted backward": {
+			event(at + "|SEQUENCE:1|LOCATION:x" + ann + bob),
+			"ATTENDEE;PARTSTAT=DECLINED;SCHEDULE-STATUS=2.0:mailto:bob@example.com", "SEQUENCE:3",
+		},
+		"called off": {
+			event(at + "|SEQUENCE:3|STATUS:CANCELLED" + ann + bob),
+			"ATTENDEE;PARTSTAT=DECLINED;SCHEDULE-STATUS=2.0:mailto:bob@example.com", "SEQUENCE:4",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -236,19 +278,41 @@ func TestZoneOfASeriesIsTold(t *testing.T) {
 		messages               []string
 		asked                  bool
 	}{
-		"other clocks": {event(in("Europe/Berlin", weekly)), event(in("Africa/Lagos", weekly)),
-			"SEQUENCE:1", []string{"REQUEST bob"}, true},
-		"other clocks, the same dates": {event(in("Europe/Berlin", "|RDATE:20260710T080000Z")),
-			event(in("Africa/Lagos", "|RDATE:20260710T080000Z")), "", []string{"REQUEST bob"}, false},
-		"another name": {event(in("Europe/Berlin", weekly)), event(in("Europe/Vienna", weekly)), "",
-			[]string{"REQUEST bob"}, false},
-		"the name that Windows has": {event(in("Europe/Berlin", weekly)),
-			event(in("W. Europe Standard Time", weekly)), "", []string{}, false},
-		"what takes place once": {event(in("Europe/Berlin", "")), event(in("Africa/Lagos", "")), "", []string{},
-			false},
+		"other clocks": {
+			event(in("Europe/Berlin", weekly)), event(in("Africa/Lagos", weekly)),
+			"SEQUENCE:1",
+			[]string{"REQUEST bob"},
+			true,
+		},
+		"other clocks, the same dates": {
+			event(in("Europe/Berlin", "|RDATE:20260710T080000Z")),
+			event(in("Africa/Lagos", "|RDATE:20260710T080000Z")), "",
+			[]string{"REQUEST bob"},
+			false,
+		},
+		"another name": {
+			event(in("Europe/Berlin", weekly)), event(in("Europe/Vienna", weekly)), "",
+			[]string{"REQUEST bob"},
+			false,
+		},
+		"the name that Windows has": {
+			event(in("Europe/Berlin", weekly)),
+			event(in("W. Europe Standard Time", weekly)), "",
+			[]string{},
+			false,
+		},
+		"what takes place once": {
+			event(in("Europe/Berlin", "")), event(in("Africa/Lagos", "")), "",
+			[]string{},
+			false,
+		},
 		"a zone of its own making": {own("+0200"), own("+0300"), "SEQUENCE:1", []string{"REQUEST bob"}, true},
-		"the same of its own making": {own("+0200"),
-			strings.Replace(own("+0200"), "TZID:ours", "TZID:ours\r\nCOMMENT:x", 1), "", []string{}, false},
+		"the same of its own making": {
+			own("+0200"),
+			strings.Replace(own("+0200"), "TZID:ours", "TZID:ours\r\nCOMMENT:x", 1), "",
+			[]string{},
+			false,
+		},
 	} {
 		out, err := rules().Organize(t.Context(), read(t, c.before), read(t, c.next), self("ann@example.com"))
 		if err != nil {
@@ -385,10 +449,14 @@ func TestOrganizerMayNot(t *testing.T) {
 		before, next string
 		rule         schedule.Rule
 	}{
-		"give it to somebody else": {event(at + ann + bob), event(at + "|ORGANIZER:mailto:bob@example.com" + bob),
-			schedule.OrganizerMayChange},
-		"have two organizers": {"", event(daily+ann+bob, later+"|ORGANIZER:mailto:bob@example.com"+bob),
-			schedule.SameOrganizer},
+		"give it to somebody else": {
+			event(at + ann + bob), event(at + "|ORGANIZER:mailto:bob@example.com" + bob),
+			schedule.OrganizerMayChange,
+		},
+		"have two organizers": {
+			"", event(daily+ann+bob, later+"|ORGANIZER:mailto:bob@example.com"+bob),
+			schedule.SameOrganizer,
+		},
 	} {
 		_, err := rules().Organize(t.Context(), read(t, c.before), read(t, c.next), self("ann@example.com"))
 		refused, ok := errors.AsType[*schedule.RefusalError](err)
@@ -408,24 +476,38 @@ func TestAttendeeAnswers(t *testing.T) {
 	}{
 		"yes":            {event(at + ann + bob + eve), event(at + ann + bobYes + eve), "ACCEPTED"},
 		"the same again": {event(at + ann + bobYes), event(at + ann + bobYes), ""},
-		"an alarm": {event(at + ann + bobYes),
+		"an alarm": {
+			event(at + ann + bobYes),
 			strings.Replace(event(at+ann+bobYes), "END:VEVENT",
-				"BEGIN:VALARM\r\nACTION:DISPLAY\r\nTRIGGER:-PT5M\r\nDESCRIPTION:x\r\nEND:VALARM\r\nEND:VEVENT", 1), ""},
-		"what is their own": {event(at + ann + bob),
-			event(at + "|TRANSP:TRANSPARENT|CATEGORIES:x|COMMENT:y|X-NOTE:z|COLOR:red|CLASS:PRIVATE" + ann + bob), ""},
+				"BEGIN:VALARM\r\nACTION:DISPLAY\r\nTRIGGER:-PT5M\r\nDESCRIPTION:x\r\nEND:VALARM\r\nEND:VEVENT", 1), "",
+		},
+		"what is their own": {
+			event(at + ann + bob),
+			event(at + "|TRANSP:TRANSPARENT|CATEGORIES:x|COMMENT:y|X-NOTE:z|COLOR:red|CLASS:PRIVATE" + ann + bob), "",
+		},
 		"thrown away":                  {event(at + ann + bobYes), "", "DECLINED"},
 		"thrown away, declined before": {event(at + ann + declined), "", ""},
 		"thrown away when called off":  {event(at + "|STATUS:CANCELLED" + ann + bobYes), "", ""},
-		"one instance": {event(daily + ann + bobYes), event(daily+ann+bobYes, thirdAt+ann+declined),
-			"DECLINED@20260312T100000Z"},
-		"one instance left out": {event(daily + ann + bobYes),
-			event(daily + "|EXDATE:20260312T100000Z" + ann + bobYes), "DECLINED@20260312T100000Z"},
-		"all, with one apart": {event(daily+ann+bob, later+ann+bob),
-			event(daily+ann+bobYes, later+ann+declined), "ACCEPTED DECLINED@20260312T100000Z"},
-		"a program that sees to it": {event(at + "|ORGANIZER;SCHEDULE-AGENT=CLIENT:mailto:ann@example.com" + bob),
-			event(at + "|ORGANIZER;SCHEDULE-AGENT=CLIENT:mailto:ann@example.com" + bobYes), ""},
-		"told again": {event(at + ann + bobYes),
-			event(at + "|ORGANIZER;SCHEDULE-FORCE-SEND=REPLY:mailto:ann@example.com" + bobYes), "ACCEPTED"},
+		"one instance": {
+			event(daily + ann + bobYes), event(daily+ann+bobYes, thirdAt+ann+declined),
+			"DECLINED@20260312T100000Z",
+		},
+		"one instance left out": {
+			event(daily + ann + bobYes),
+			event(daily + "|EXDATE:20260312T100000Z" + ann + bobYes), "DECLINED@20260312T100000Z",
+		},
+		"all, with one apart": {
+			event(daily+ann+bob, later+ann+bob),
+			event(daily+ann+bobYes, later+ann+declined), "ACCEPTED DECLINED@20260312T100000Z",
+		},
+		"a program that sees to it": {
+			event(at + "|ORGANIZER;SCHEDULE-AGENT=CLIENT:mailto:ann@example.com" + bob),
+			event(at + "|ORGANIZER;SCHEDULE-AGENT=CLIENT:mailto:ann@example.com" + bobYes), "",
+		},
+		"told again": {
+			event(at + ann + bobYes),
+			event(at + "|ORGANIZER;SCHEDULE-FORCE-SEND=REPLY:mailto:ann@example.com" + bobYes), "ACCEPTED",
+		},
 		"an event that came by mail": {"", event(at + ann + bobYes), "ACCEPTED"},
 		"one that is not answered":   {"", event(at + ann + bob), ""},
 		"others' answers are older":  {event(at + ann + bob + eveYes), event(at + ann + bobYes + eve), "ACCEPTED"},

@@ -97,12 +97,16 @@ func TestPercentageOfTheOrganizer(t *testing.T) {
 		before, next string
 		percent      bool
 	}{
-		"he accepts what he has": {asked,
-			strings.Replace(asked, "ATTENDEE:mailto:bob", "ATTENDEE;PARTSTAT=ACCEPTED:mailto:bob", 1), false},
+		"he accepts what he has": {
+			asked,
+			strings.Replace(asked, "ATTENDEE:mailto:bob", "ATTENDEE;PARTSTAT=ACCEPTED:mailto:bob", 1), false,
+		},
 		"he accepts what came by mail": {"", strings.Replace(asked, "ATTENDEE:mailto:bob",
 			"ATTENDEE;PARTSTAT=ACCEPTED:mailto:bob", 1), false},
-		"he is at work on it": {asked,
-			strings.Replace(asked, "ATTENDEE:mailto:bob", "ATTENDEE;PARTSTAT=IN-PROCESS:mailto:bob", 1), true},
+		"he is at work on it": {
+			asked,
+			strings.Replace(asked, "ATTENDEE:mailto:bob", "ATTENDEE;PARTSTAT=IN-PROCESS:mailto:bob", 1), true,
+		},
 		"he is at work on what came so": {"", strings.Replace(asked, "ATTENDEE:mailto:bob",
 			"ATTENDEE;PARTSTAT=IN-PROCESS:mailto:bob", 1), true},
 		"he says how far, and nothing else": {asked, strings.Replace(asked, "COMPLETE:30", "COMPLETE:60", 1), true},
