@@ -125,7 +125,8 @@ func TestOnlyNewAndMovedInstancesAskAgain(t *testing.T) {
 		},
 		"a day is like the others": {
 			event(weekly("FREQ=DAILY;COUNT=5"),
-				strings.Replace(thirdAt, "Plans", "Special", 1)+ann+"|ATTENDEE;PARTSTAT=TENTATIVE:mailto:bob@example.com"),
+				strings.Replace(thirdAt, "Plans", "Special", 1)+ann+
+					"|ATTENDEE;PARTSTAT=TENTATIVE:mailto:bob@example.com"),
 			event(weekly("FREQ=DAILY;COUNT=5")), "ACCEPTED 12=TENTATIVE", "",
 			[]string{"REQUEST bob"},
 			false,
