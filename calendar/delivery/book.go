@@ -51,8 +51,8 @@ func (t *tries) forget(b calendar.Booking) {
 	delete(t.count, b)
 }
 
-// booked queues an invitation for a room's answer, in the transaction that delivers it.
-func (w *Work) booked(ctx context.Context, room calendar.User, at calendar.CalendarID, uid calendar.UID) error {
+// queueBooking queues an invitation for a room's answer, in the transaction that delivers it.
+func (w *Work) queueBooking(ctx context.Context, room calendar.User, at calendar.CalendarID, uid calendar.UID) error {
 	if !room.Room.Bookable() || room.Room.ByHand {
 		return nil
 	}
@@ -183,7 +183,7 @@ func (w *Work) answerBooking(
 	asked.Others = func(from, until time.Time, take func(schedule.Other) error) error {
 		return w.otherEvents(ctx, all, b.UID, from, until, take)
 	}
-	rules := schedule.Rules{Zones: w.zones, Now: w.Now(), Meter: w.telling(ctx)}
+	rules := schedule.Rules{Zones: w.zones, Now: w.Now(), Meter: w.messageMeter(ctx)}
 	made, err := rules.Book(ctx, asked)
 	if err != nil {
 		return err

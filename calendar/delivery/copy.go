@@ -17,8 +17,8 @@ func (w *Work) versionAsIs(done schedule.Delivered) version {
 	}
 }
 
-// settleCopy stores a user's copy of an event after a message. A cancellation is stored even if the copy is too large.
-func (w *Work) settleCopy(ctx context.Context, a *calendar.Appointment, made version) error {
+// storeCopy stores a user's copy of an event after a message. A cancellation is stored even if the copy is too large.
+func (w *Work) storeCopy(ctx context.Context, a *calendar.Appointment, made version) error {
 	old := a.Object
 	next := a.Object
 	next.Data, next.ETag, next.Size, next.Derived = made.data, made.etag, int64(len(made.data)), made.derived

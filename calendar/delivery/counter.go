@@ -50,7 +50,7 @@ func (s *Scheduler) Propose(
 		return nil, err
 	}
 	err = s.change(ctx, c, func(work *Work) error {
-		m, err := work.meet(ctx, cal, stored)
+		m, err := work.meetingOf(ctx, cal, stored)
 		if err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func (s *Scheduler) Propose(
 			return notProposed(err)
 		}
 		m.sign([]schedule.Message{msg})
-		if err := m.putForward(ctx, msg); err != nil {
+		if err := m.sendProposal(ctx, msg); err != nil {
 			return err
 		}
 		told = m.Told
@@ -112,10 +112,10 @@ func notProposed(err error) error {
 	return err
 }
 
-// meet returns the people of an event in a calendar.
-func (w *Work) meet(ctx context.Context, cal calendar.Calendar, stored *content.Object) (*meeting, error) {
+// meetingOf returns the people of an event in a calendar.
+func (w *Work) meetingOf(ctx context.Context, cal calendar.Calendar, stored *content.Object) (*meeting, error) {
 	m := &meeting{Work: w, in: cal, next: stored, rules: schedule.Rules{Zones: w.zones, Now: w.Now()}}
-	m.rules.Person, m.rules.Meter = m.person, w.telling(ctx)
+	m.rules.Person, m.rules.Meter = m.person, w.messageMeter(ctx)
 	var err error
 	if m.parties, err = w.partiesOf(ctx, stored); err != nil {
 		return nil, err
@@ -123,8 +123,8 @@ func (w *Work) meet(ctx context.Context, cal calendar.Calendar, stored *content.
 	return m, m.lookUp(ctx)
 }
 
-// putForward delivers an attendee's proposal to the organizer.
-func (m *meeting) putForward(ctx context.Context, msg schedule.Message) error {
+// sendProposal delivers an attendee's proposal to the organizer.
+func (m *meeting) sendProposal(ctx context.Context, msg schedule.Message) error {
 	organizer, here := m.parties[msg.To]
 	if !here {
 		return m.mail(msg)
@@ -134,16 +134,16 @@ func (m *meeting) putForward(ctx context.Context, msg schedule.Message) error {
 		return err
 	}
 	if err == nil {
-		err = m.propose(ctx, delivering{string(m.in.Owner), organizer.ID}, stored, msg)
+		err = m.propose(ctx, route{string(m.in.Owner), organizer.ID}, stored, msg)
 	}
 	switch {
 	case err == nil:
-		m.came(msg, statusDelivered)
+		m.noteDelivery(msg, statusDelivered)
 		return nil
 	case calendar.ReasonOf(err) == calendar.TooLarge:
-		m.came(msg, statusRefused)
+		m.noteDelivery(msg, statusRefused)
 	default:
-		m.came(msg, statusForbidden)
+		m.noteDelivery(msg, statusForbidden)
 	}
 	return ctx.Err() // nil: if the organizer lacks the event or got too many messages, that is the delivery status
 }
@@ -152,13 +152,13 @@ func (m *meeting) putForward(ctx context.Context, msg schedule.Message) error {
 func (m *meeting) mail(msg schedule.Message) error {
 	status, err := m.post(msg)
 	if err == nil {
-		m.came(msg, status)
+		m.noteDelivery(msg, status)
 	}
 	return err
 }
 
-// came records a recipient and the delivery status.
-func (m *meeting) came(msg schedule.Message, status string) {
+// noteDelivery records a recipient and the delivery status.
+func (m *meeting) noteDelivery(msg schedule.Message, status string) {
 	m.Told = append(m.Told, calendar.Told{To: msg.To.Name(), Method: calendar.Method(msg.Method), Status: status})
 }
 
@@ -169,7 +169,7 @@ const aboutMessage = "the message is about"
 func (m *meeting) organizedBy(
 	ctx context.Context, user calendar.User, about string,
 ) (*calendar.Appointment, *content.Object, error) {
-	a, stored, err := m.hadBy(ctx, user, about)
+	a, stored, err := m.copyOfUser(ctx, user, about)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -182,11 +182,11 @@ func (m *meeting) organizedBy(
 	return a, stored, nil
 }
 
-// hadBy returns a user's copy of the event.
-func (m *meeting) hadBy(
+// copyOfUser returns a user's copy of the event.
+func (m *meeting) copyOfUser(
 	ctx context.Context, user calendar.User, about string,
 ) (*calendar.Appointment, *content.Object, error) {
-	a, err := m.whole(ctx, user.ID)
+	a, err := m.loadCopy(ctx, user.ID)
 	if err == nil && a == nil {
 		err = calendar.Errorf(calendar.NotFound, "", "%s an event that the user does not have", about)
 	}
@@ -199,7 +199,7 @@ func (m *meeting) hadBy(
 
 // propose puts a proposal into its organizer's inbox, in place of the last one of the same attendee about the same
 // instance. It drops proposals that the organizer could not decide about, and those over the sender's limit.
-func (m *meeting) propose(ctx context.Context, of delivering, stored *content.Object, msg schedule.Message) error {
+func (m *meeting) propose(ctx context.Context, of route, stored *content.Object, msg schedule.Message) error {
 	said, err := content.Of(msg.Document)
 	if err != nil {
 		return err
@@ -215,8 +215,8 @@ func (m *meeting) propose(ctx context.Context, of delivering, stored *content.Ob
 	item.Name = change.HashedName(calendar.UID(strings.Join([]string{
 		string(msg.Method), string(m.uid()), subject, string(msg.From),
 	}, "\n")))
-	if !m.mayBring(of, burden{proposals: 1, bytes: int64(len(item.Data))}) {
-		return errBrought()
+	if !m.mayDeliver(of, amount{proposals: 1, bytes: int64(len(item.Data))}) {
+		return errDailyLimit()
 	}
 	m.AddInboxItem(of.to, item)
 	return nil
@@ -297,7 +297,7 @@ func (d Counter) Decline(
 		return nil, err
 	}
 	err = d.scheduler.change(ctx, c, func(w *Work) error {
-		m, err := w.meet(ctx, cal, stored)
+		m, err := w.meetingOf(ctx, cal, stored)
 		if err != nil {
 			return err
 		}
@@ -311,7 +311,7 @@ func (d Counter) Decline(
 		m.sign([]schedule.Message{msg})
 		if user, here := m.parties[msg.To]; here {
 			m.AddInboxItem(user.ID, m.itemOf(msg))
-			m.came(msg, statusDelivered)
+			m.noteDelivery(msg, statusDelivered)
 		} else if err := m.mail(msg); err != nil {
 			return err
 		}

@@ -9,9 +9,9 @@ import (
 	"caldav-mcp-server/calendar/schedule"
 )
 
-// bring sends invitations, on behalf of the organizer, to people whom an answer adds to the event: delegates of
-// attendees. The delivery status is recorded in the event that will be stored.
-func (m *meeting) bring(ctx context.Context, organizer calendar.User, before, after *content.Object) error {
+// inviteDelegates sends invitations, on behalf of the organizer, to people whom an answer adds to the event: delegates
+// of attendees. The delivery status is recorded in the event that will be stored.
+func (m *meeting) inviteDelegates(ctx context.Context, organizer calendar.User, before, after *content.Object) error {
 	parties, err := m.partiesOf(ctx, after)
 	if err != nil {
 		return err
@@ -23,7 +23,7 @@ func (m *meeting) bring(ctx context.Context, organizer calendar.User, before, af
 	theirs.rules.Person = theirs.person
 	messages, err := theirs.rules.Brought(ctx, before, after)
 	if err != nil {
-		return fails(ctx, unusable{err})
+		return fatal(ctx, unusable{err})
 	}
 	if len(messages) == 0 {
 		return nil

@@ -158,7 +158,7 @@ type incoming struct {
 func (w *Work) receive(ctx context.Context, a arrival) error {
 	m := &incoming{meeting{Work: w, next: a.text, rules: schedule.Rules{Zones: w.zones, Now: w.Now()}}, a}
 	m.in.Owner, m.rules.Person = a.user.ID, m.person
-	m.rules.Meter = w.telling(ctx)
+	m.rules.Meter = w.messageMeter(ctx)
 	var err error
 	if m.parties, err = w.partiesOf(ctx, a.text); err != nil {
 		return err
@@ -199,7 +199,7 @@ func (m *incoming) checkDeputy(ctx context.Context) error {
 	if m.deputy == "" {
 		return nil
 	}
-	has, err := m.whole(ctx, m.user.ID)
+	has, err := m.loadCopy(ctx, m.user.ID)
 	if err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func (m *incoming) fromOrganizer(ctx context.Context, msg schedule.Message) erro
 		return calendar.Errorf(calendar.Forbidden, "",
 			"the user is the organizer of this event, so no other organizer can change it")
 	}
-	a, err := m.whole(ctx, m.user.ID)
+	a, err := m.loadCopy(ctx, m.user.ID)
 	if err != nil {
 		return err
 	}
@@ -287,16 +287,16 @@ func (m *incoming) fromOrganizer(ctx context.Context, msg schedule.Message) erro
 	}
 	made, item := m.versionAsIs(done), m.itemOf(msg)
 	if !m.admits(string(msg.From), msg, m.user, a, made, item) {
-		return errBrought()
+		return errDailyLimit()
 	}
-	if err := m.settleCopy(ctx, a, made); err != nil {
+	if err := m.storeCopy(ctx, a, made); err != nil {
 		return err
 	}
 	m.AddInboxItem(m.user.ID, item)
 	if msg.Method == schedule.Cancel {
 		return nil
 	}
-	return m.booked(ctx, m.user, a.Calendar, a.UID)
+	return m.queueBooking(ctx, m.user, a.Calendar, a.UID)
 }
 
 // fromAttendee applies an external answer to an event that the user organizes.
@@ -319,13 +319,13 @@ func (m *incoming) fromAttendee(ctx context.Context, msg schedule.Message) error
 	if err != nil {
 		return notApplied(err)
 	}
-	if err := m.bring(ctx, m.user, stored, made); err != nil {
+	if err := m.inviteDelegates(ctx, m.user, stored, made); err != nil {
 		return err
 	}
 	if err := m.validator.CheckSize(made.Document.Bytes()); err != nil {
 		return err
 	}
-	if err := m.settleCopy(ctx, a, m.versionAsIs(schedule.Delivered{Object: made})); err != nil {
+	if err := m.storeCopy(ctx, a, m.versionAsIs(schedule.Delivered{Object: made})); err != nil {
 		return err
 	}
 	m.AddInboxItem(m.user.ID, m.itemOf(msg))
@@ -338,7 +338,7 @@ func (m *incoming) fileProposal(ctx context.Context, msg schedule.Message) error
 	if err != nil {
 		return err
 	}
-	switch err := m.propose(ctx, delivering{string(msg.From), m.user.ID}, stored, msg); {
+	switch err := m.propose(ctx, route{string(msg.From), m.user.ID}, stored, msg); {
 	case err == nil || calendar.ReasonOf(err) == calendar.TooLarge:
 		return err
 	case errors.Is(err, schedule.ErrUninvited):
@@ -352,7 +352,7 @@ func (m *incoming) fileProposal(ctx context.Context, msg schedule.Message) error
 
 // fileDecline informs an attendee that an external organizer declines their proposal.
 func (m *incoming) fileDecline(ctx context.Context, msg schedule.Message) error {
-	_, stored, err := m.hadBy(ctx, m.user, aboutMessage)
+	_, stored, err := m.copyOfUser(ctx, m.user, aboutMessage)
 	if err != nil {
 		return err
 	}
@@ -387,8 +387,8 @@ func notApplied(err error) error {
 	return calendar.Errorf(calendar.Invalid, calendar.RuleValidObject, "the message cannot be understood: %v", err)
 }
 
-// noted records the delivery status of an iTIP mail in its sender's event.
-func noted(o *content.Object, l calendar.Letter) bool {
+// noteStatus records the delivery status of an iTIP mail in its sender's event.
+func noteStatus(o *content.Object, l calendar.Letter) bool {
 	to := schedule.AddressOf("mailto:" + string(l.To))
 	return schedule.Rules{}.Note(o, map[schedule.Person]string{schedule.Person(to): l.Status})
 }
@@ -403,17 +403,17 @@ func (s *Scheduler) Delivered(ctx context.Context, l calendar.Letter) error {
 			return err
 		}
 		a := &copies[0]
-		if err := w.fill(ctx, a); err != nil {
+		if err := w.loadData(ctx, a); err != nil {
 			return err
 		}
 		if err := w.RequireLocks([]calendar.CalendarID{a.Calendar}); err != nil {
 			return err
 		}
 		stored, err := content.Read(a.Data, unlimited)
-		if err != nil || !noted(stored, l) {
+		if err != nil || !noteStatus(stored, l) {
 			return change.ErrSame
 		}
-		return w.settleCopy(ctx, a, w.versionAsIs(schedule.Delivered{Object: stored}))
+		return w.storeCopy(ctx, a, w.versionAsIs(schedule.Delivered{Object: stored}))
 	})
 	return change.UnlessSame(err)
 }

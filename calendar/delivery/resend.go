@@ -17,8 +17,8 @@ const (
 	resendsMost = 10000
 )
 
-// resending is an organizer's event that an attendee has asked for.
-type resending struct {
+// copyRequest is an organizer's event that an attendee has asked for.
+type copyRequest struct {
 	organizer calendar.UserID
 	uid       calendar.UID
 	guest     schedule.Address
@@ -27,11 +27,11 @@ type resending struct {
 // resends remembers when attendees last got a copy.
 type resends struct {
 	mutex sync.Mutex
-	at    map[resending]time.Time
+	at    map[copyRequest]time.Time
 }
 
 // lately reports whether an attendee got a copy within resendAfter.
-func (r *resends) lately(which resending, now time.Time) bool {
+func (r *resends) lately(which copyRequest, now time.Time) bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	at, known := r.at[which]
@@ -39,12 +39,12 @@ func (r *resends) lately(which resending, now time.Time) bool {
 }
 
 // add records copies after they were committed.
-func (r *resends) add(all []resending, now time.Time) {
+func (r *resends) add(all []copyRequest, now time.Time) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	for _, which := range all {
 		if r.at == nil || len(r.at) >= resendsMost {
-			r.at = map[resending]time.Time{}
+			r.at = map[copyRequest]time.Time{}
 		}
 		r.at[which] = now
 	}
@@ -60,7 +60,7 @@ func (m *incoming) resend(ctx context.Context) error {
 	if _, here := m.parties[guest]; here || !slices.Contains(schedule.Attendees(stored), guest) {
 		return calendar.Errorf(calendar.Forbidden, "", "the sender is not an external attendee of the event")
 	}
-	which := resending{organizer.ID, a.UID, guest}
+	which := copyRequest{organizer.ID, a.UID, guest}
 	if m.resends.lately(which, m.Now()) {
 		return calendar.Errorf(calendar.Forbidden, "", "the sender was sent the event less than an hour ago")
 	}

@@ -100,10 +100,10 @@ func (w *Work) Schedule(
 		m.rules.Origin, _ = content.Read(from.Data, unlimited)
 	}
 	if tell == calendar.Unscheduled {
-		if err := m.agree(ctx, old, next); err != nil {
+		if err := m.takeOrganizersAnswer(ctx, old, next); err != nil {
 			return err
 		}
-		m.tag(next)
+		m.setScheduleTag(next)
 		return nil
 	}
 	out, err := m.decide(ctx, old)
@@ -122,12 +122,12 @@ func (w *Work) Schedule(
 		return nil
 	}
 	if out.Object != nil {
-		if err := m.keep(next, out.Object); err != nil {
+		if err := m.setData(next, out.Object); err != nil {
 			return err
 		}
 		m.is = m.role(out.Object)
 	}
-	m.tag(next)
+	m.setScheduleTag(next)
 	return nil
 }
 
@@ -138,13 +138,13 @@ func (w *Work) readMeeting(
 	m := &meeting{Work: w, in: cal, tell: tell, rules: schedule.Rules{
 		Zones: w.zones, Now: w.Now(), Known: tell == calendar.TellAgain,
 	}}
-	m.rules.Person, m.rules.Meter = m.person, w.telling(ctx)
+	m.rules.Person, m.rules.Meter = m.person, w.messageMeter(ctx)
 	return m, m.read(ctx, old, next)
 }
 
-// agree sets the answer in an attendee's restored copy to the one that the organizer has: the deletion declined the
-// event.
-func (m *meeting) agree(ctx context.Context, old, next *calendar.Object) error {
+// takeOrganizersAnswer sets the answer in an attendee's restored copy to the one that the organizer has: the deletion
+// declined the event.
+func (m *meeting) takeOrganizersAnswer(ctx context.Context, old, next *calendar.Object) error {
 	organizer, here := m.organizerHere()
 	if old != nil || next == nil || m.is != schedule.Attendee || !here {
 		return nil
@@ -152,7 +152,7 @@ func (m *meeting) agree(ctx context.Context, old, next *calendar.Object) error {
 	if err := m.lookUp(ctx); err != nil {
 		return err
 	}
-	a, err := m.whole(ctx, organizer.ID)
+	a, err := m.loadCopy(ctx, organizer.ID)
 	if err != nil || a == nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (m *meeting) agree(ctx context.Context, old, next *calendar.Object) error {
 	if changed, err := m.rules.Agree(ctx, m.next, organized, m.parties.Are(m.in.Owner)); err != nil || !changed {
 		return nil //nolint:nilerr // an event that cannot be processed stays as it was
 	}
-	return m.keep(next, m.next)
+	return m.setData(next, m.next)
 }
 
 // read reads both versions and looks up their people. An unreadable object counts as none.
@@ -203,7 +203,7 @@ func (m *meeting) decide(ctx context.Context, old *calendar.Object) (schedule.Ou
 		return schedule.Outcome{}, err
 	}
 	if old == nil {
-		if err := m.unique(); err != nil {
+		if err := m.checkUnique(); err != nil {
 			return schedule.Outcome{}, err
 		}
 	}
@@ -231,7 +231,7 @@ func (m *meeting) decide(ctx context.Context, old *calendar.Object) (schedule.Ou
 	case m.was == schedule.Attendee:
 		return m.rules.Attend(ctx, m.before, next, m.guest(ctx, self))
 	case m.is == schedule.Organizer:
-		if err := m.calledOff(ctx); err != nil {
+		if err := m.findCancellation(ctx); err != nil {
 			return schedule.Outcome{}, err
 		}
 		return m.rules.Organize(ctx, nil, next, self)
@@ -247,9 +247,9 @@ func (m *meeting) guest(ctx context.Context, self schedule.Self) schedule.Guest 
 	}
 }
 
-// calledOff finds the cancellation that attendees got for a deleted event with the same UID: some clients delete and
-// create an event to change it.
-func (m *meeting) calledOff(ctx context.Context) error {
+// findCancellation finds the cancellation that attendees got for a deleted event with the same UID: some clients delete
+// and create an event to change it.
+func (m *meeting) findCancellation(ctx context.Context) error {
 	uid := calendar.UID(m.next.UID)
 	for e, err := range m.Journal(ctx, m.in.ID, calendar.JournalQuery{Of: &uid, WithBefore: true}) {
 		if err != nil || e.Did != calendar.Deleted {
@@ -293,9 +293,9 @@ func (m *meeting) copyOf(user calendar.UserID) *calendar.Appointment {
 	return &m.copies[i]
 }
 
-// unique refuses a second copy of an event with attendees in a user's calendars (RFC 6638 §3.2.4.1), because answers
-// would reach only one of them.
-func (m *meeting) unique() error {
+// checkUnique refuses a second copy of an event with attendees in a user's calendars (RFC 6638 §3.2.4.1), because
+// answers would reach only one of them.
+func (m *meeting) checkUnique() error {
 	for _, a := range m.copies {
 		if a.Owner == m.in.Owner && a.Calendar != m.in.ID {
 			e := calendar.Errorf(calendar.Exists, calendar.RuleUniqueScheduling,
@@ -328,7 +328,7 @@ func (w *Work) UniqueForOwner(
 		return err
 	}
 	m.copies = append(m.copies, more...)
-	return m.unique()
+	return m.checkUnique()
 }
 
 // MayTransfer refuses to move an event with attendees to another owner, or to store it twice for one owner. A move
@@ -356,7 +356,7 @@ func (w *Work) MayTransfer(ctx context.Context, from, to calendar.Calendar, o *c
 	}
 	there.copies = slices.DeleteFunc(there.copies,
 		func(a calendar.Appointment) bool { return remove && a.Calendar == from.ID })
-	return there.unique()
+	return there.checkUnique()
 }
 
 // organizerHere returns the user who organizes the event, or false if the organizer has no account here.
@@ -381,8 +381,8 @@ func (m *meeting) orphan() bool {
 	return here && m.copyOf(u.ID) == nil
 }
 
-// keep replaces an object's data with the version from the scheduling rules.
-func (m *meeting) keep(o *calendar.Object, made *content.Object) error {
+// setData replaces an object's data with the version from the scheduling rules.
+func (m *meeting) setData(o *calendar.Object, made *content.Object) error {
 	data := made.Document.Bytes()
 	if err := m.validator.CheckSize(data); err != nil {
 		return err
@@ -391,8 +391,8 @@ func (m *meeting) keep(o *calendar.Object, made *content.Object) error {
 	return nil
 }
 
-// tag sets an object's schedule tag, which differs after each change by a client (RFC 6638 §3.2.10).
-func (m *meeting) tag(next *calendar.Object) {
+// setScheduleTag sets an object's schedule tag, which differs after each change by a client (RFC 6638 §3.2.10).
+func (m *meeting) setScheduleTag(next *calendar.Object) {
 	switch {
 	case next == nil:
 	case m.is == schedule.Bystander:

@@ -16,19 +16,19 @@ import (
 // Scheduler delivers messages about events between organizers, attendees and rooms. Its methods check access
 // themselves.
 type Scheduler struct {
-	reader    *lookup.Reader
-	writer    *change.Writer
-	validator *change.Validator
-	store     calendar.Store
-	limits    calendar.Limits
-	now       func() time.Time
-	newID     func() string
-	zones     *zone.DB
-	mailed    bool
-	task      calendar.Task
-	brought   deliveries
-	tries     tries
-	resends   resends
+	reader     *lookup.Reader
+	writer     *change.Writer
+	validator  *change.Validator
+	store      calendar.Store
+	limits     calendar.Limits
+	now        func() time.Time
+	newID      func() string
+	zones      *zone.DB
+	mailed     bool
+	task       calendar.Task
+	deliveries deliveries
+	tries      tries
+	resends    resends
 }
 
 // SchedulerConfig holds the dependencies and settings of a Scheduler.
@@ -64,16 +64,16 @@ type Work struct {
 	// bookings are the invitations that rooms must answer after the commit.
 	bookings []calendar.Booking
 	// resent lists the external attendees who asked for a copy of the event and get one.
-	resent []resending
-	// brings counts the deliveries to other users.
-	brings map[delivering]burden
+	resent []copyRequest
+	// delivered counts the deliveries to other users.
+	delivered map[route]amount
 }
 
 // NewWork returns the scheduling part of a change. Call it once for each transaction.
 func NewWork(s *Scheduler, tx *change.Tx) *Work {
 	w := &Work{Tx: tx, Scheduler: s}
 	tx.AfterCommit(func(ctx context.Context) {
-		s.brought.add(w.brings, s.now())
+		s.deliveries.add(w.delivered, s.now())
 		s.resends.add(w.resent, s.now())
 		s.answerBookings(ctx, w.bookings)
 	})

@@ -24,8 +24,8 @@ const (
 	statusNoService = "5.2"
 )
 
-// lettersHeld is how long mail waits for further changes, because users seldom make only one.
-const lettersHeld = 30 * time.Second
+// mailDelay is how long mail waits for further changes, because users seldom make only one.
+const mailDelay = 30 * time.Second
 
 // refreshMost bounds the attendees who are updated at once after another attendee answers. In a larger event they see
 // the answer with its next change.
@@ -33,7 +33,7 @@ const refreshMost = 50
 
 // carryOut sends a change's messages to the attendees or the organizer, and records the delivery status.
 func (m *meeting) carryOut(ctx context.Context, out *schedule.Outcome) error {
-	messages := m.wanted(out.Messages)
+	messages := m.withoutSilentDeclines(out.Messages)
 	if len(messages) == 0 {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (m *meeting) carryOut(ctx context.Context, out *schedule.Outcome) error {
 
 // mayTell refuses messages that would reach people, if the caller may not send any.
 func (m *meeting) mayTell(messages []schedule.Message) error {
-	told := heard(messages)
+	told := notifying(messages)
 	switch {
 	case len(told) == 0:
 		return nil
@@ -93,8 +93,8 @@ func (m *meeting) sign(messages []schedule.Message) {
 	}
 }
 
-// heard returns the messages that notify people. A refresh only updates copies, without a notification.
-func heard(all []schedule.Message) []schedule.Message {
+// notifying returns the messages that notify people. A refresh only updates copies, without a notification.
+func notifying(all []schedule.Message) []schedule.Message {
 	return slices.DeleteFunc(slices.Clone(all), func(m schedule.Message) bool { return m.Refresh })
 }
 
@@ -109,8 +109,8 @@ func errMustTell(messages []schedule.Message) error {
 	return e
 }
 
-// wanted drops the declines that a user chose not to send.
-func (m *meeting) wanted(all []schedule.Message) []schedule.Message {
+// withoutSilentDeclines drops the declines that a user chose not to send.
+func (m *meeting) withoutSilentDeclines(all []schedule.Message) []schedule.Message {
 	if m.tell == calendar.TellNobody && m.next == nil && m.was == schedule.Attendee {
 		return nil
 	}
@@ -194,7 +194,7 @@ func (m *meeting) invite(ctx context.Context, user calendar.User, msg schedule.M
 		return statusUnfiled, nil
 	case errors.Is(err, schedule.ErrSame):
 	case err != nil:
-		return statusFailed, fails(ctx, err) // the copy cannot be processed
+		return statusFailed, fatal(ctx, err) // the copy cannot be processed
 	default:
 		if !made.fits && msg.Method != schedule.Cancel {
 			return statusFailed, nil
@@ -205,11 +205,11 @@ func (m *meeting) invite(ctx context.Context, user calendar.User, msg schedule.M
 		if err := m.rules.Meter.Write(int64(len(made.data))); err != nil {
 			return "", err
 		}
-		if err := m.settleCopy(ctx, a, made); err != nil {
+		if err := m.storeCopy(ctx, a, made); err != nil {
 			return "", err
 		}
 		if msg.Method != schedule.Cancel && !msg.Refresh {
-			if err := m.booked(ctx, user, a.Calendar, a.UID); err != nil {
+			if err := m.queueBooking(ctx, user, a.Calendar, a.UID); err != nil {
 				return "", err
 			}
 		}
@@ -236,7 +236,7 @@ func (m *meeting) withoutCopy(user calendar.User) string {
 
 // reply applies an answer to the organizer's event and updates the other attendees.
 func (m *meeting) reply(ctx context.Context, user calendar.User, msg schedule.Message, t *text) (string, error) {
-	a, err := m.whole(ctx, user.ID)
+	a, err := m.loadCopy(ctx, user.ID)
 	if err != nil || a == nil {
 		return statusFailed, err
 	}
@@ -250,36 +250,36 @@ func (m *meeting) reply(ctx context.Context, user calendar.User, msg schedule.Me
 		m.AddInboxItem(user.ID, t.item) // for the organizer to decide
 		return statusForbidden, nil
 	case err != nil && !errors.Is(err, schedule.ErrSame):
-		return statusFailed, fails(ctx, unusable{err})
+		return statusFailed, fatal(ctx, unusable{err})
 	case err == nil:
 		if !m.hasRoom(stored, made) {
 			return statusFailed, nil // the copy has no room to list the new attendee, so no invitation is sent
 		}
-		if err := m.widen(ctx, made, user.ID); err != nil {
+		if err := m.findMoreCopies(ctx, made, user.ID); err != nil {
 			return "", err
 		}
-		if err := m.bring(ctx, user, stored, made); err != nil {
+		if err := m.inviteDelegates(ctx, user, stored, made); err != nil {
 			return "", err
 		}
 		next := m.versionAsIs(schedule.Delivered{Object: made})
 		if !next.fits {
 			return "", m.validator.CheckSize(next.data)
 		}
-		if err := m.settleCopy(ctx, a, next); err != nil {
+		if err := m.storeCopy(ctx, a, next); err != nil {
 			return "", err
 		}
 		if err := m.refresh(ctx, made, user.ID); err != nil {
 			return "", err
 		}
-		m.renew(ctx, made, msg.From)
+		m.refreshRestored(ctx, made, msg.From)
 	}
 	m.AddInboxItem(user.ID, t.item)
 	return statusDelivered, nil
 }
 
-// renew brings an event that an attendee restores from the trash up to date: after they had declined, they got no
-// updates.
-func (m *meeting) renew(ctx context.Context, event *content.Object, guest schedule.Address) {
+// refreshRestored brings an event that an attendee restores from the trash up to date: after they had declined, they
+// got no updates.
+func (m *meeting) refreshRestored(ctx context.Context, event *content.Object, guest schedule.Address) {
 	if m.tell != calendar.TellAgain {
 		return
 	}
@@ -297,9 +297,9 @@ func (m *meeting) renew(ctx context.Context, event *content.Object, guest schedu
 	}
 }
 
-// widen finds the copies of attendees who are in the organizer's event but not in this attendee's copy. They attend
-// single instances that the copy excludes.
-func (m *meeting) widen(ctx context.Context, event *content.Object, organizer calendar.UserID) error {
+// findMoreCopies finds the copies of attendees who are in the organizer's event but not in this attendee's copy. They
+// attend single instances that the copy excludes.
+func (m *meeting) findMoreCopies(ctx context.Context, event *content.Object, organizer calendar.UserID) error {
 	known := slices.Concat(schedule.Parties(m.before), schedule.Parties(m.next))
 	more := slices.DeleteFunc(schedule.Attendees(event),
 		func(a schedule.Address) bool { return slices.Contains(known, a) })
@@ -348,7 +348,7 @@ func (m *meeting) refresh(ctx context.Context, event *content.Object, organizer 
 	}
 	all, err := m.rules.Refreshed(ctx, event, to)
 	if err != nil {
-		return fails(ctx, unusable{err}) // the next change will send it
+		return fatal(ctx, unusable{err}) // the next change will send it
 	}
 	for _, msg := range all {
 		t := m.textOf(msg)
@@ -373,7 +373,7 @@ func (m *meeting) post(msg schedule.Message) (status string, err error) {
 	case msg.Refresh:
 		return "", nil
 	}
-	parts, err := m.apart(msg)
+	parts, err := m.splitForMail(msg)
 	if err != nil {
 		return "", err
 	}
@@ -389,7 +389,7 @@ func (m *meeting) post(msg schedule.Message) (status string, err error) {
 			}
 		}
 		part.To = msg.To
-		m.enclose(part)
+		m.queueMail(part)
 		status = statusPending
 	}
 	if status == "" && msg.Method == schedule.Request {
@@ -398,8 +398,8 @@ func (m *meeting) post(msg schedule.Message) (status string, err error) {
 	return status, nil
 }
 
-// apart splits a message into mails, once for all recipients.
-func (m *meeting) apart(msg schedule.Message) (parts []schedule.Message, err error) {
+// splitForMail splits a message into mails, once for all recipients.
+func (m *meeting) splitForMail(msg schedule.Message) (parts []schedule.Message, err error) {
 	if parts, known := m.mails[msg.Document]; known {
 		return parts, nil
 	}
@@ -410,15 +410,15 @@ func (m *meeting) apart(msg schedule.Message) (parts []schedule.Message, err err
 	return m.mails[msg.Document], err
 }
 
-// enclose puts a mail into the outbox.
-func (m *meeting) enclose(msg schedule.Message) {
+// queueMail puts a mail into the outbox.
+func (m *meeting) queueMail(msg schedule.Message) {
 	now := m.Now()
 	m.AddLetter(calendar.Letter{
 		ID: calendar.LetterID(m.newID()), User: m.in.Owner, From: calendar.MailAddress(msg.From.Mail()),
 		To:     calendar.MailAddress(msg.To.Mail()),
 		Method: calendar.Method(msg.Method), UID: m.uid(), Recurrence: msg.Recurrence, Sequence: int64(msg.Sequence),
 		First:  msg.First,
-		Posted: now, Due: now.Add(lettersHeld), Data: m.textOf(msg).item.Data,
+		Posted: now, Due: now.Add(mailDelay), Data: m.textOf(msg).item.Data,
 	})
 }
 
@@ -452,21 +452,21 @@ func (w *Work) DeletionNotifies(
 	if err != nil {
 		return nil, refusal(err)
 	}
-	messages := heard(m.wanted(out.Messages))
+	messages := notifying(m.withoutSilentDeclines(out.Messages))
 	if err := m.mayTell(messages); err != nil {
 		return nil, err
 	}
 	for _, msg := range messages {
-		if m.hears(msg) {
+		if m.wouldReach(msg) {
 			people = append(people, m.person(msg.To))
 		}
 	}
 	return people, nil
 }
 
-// hears reports whether the message about a deleted meeting would be sent. An attendee who has deleted the invitation
-// gets no message, and a meeting in the past causes no mail.
-func (m *meeting) hears(msg schedule.Message) bool {
+// wouldReach reports whether the message about a deleted meeting would be sent. An attendee who has deleted the
+// invitation gets no message, and a meeting in the past causes no mail.
+func (m *meeting) wouldReach(msg schedule.Message) bool {
 	user, here := m.parties[msg.To]
 	switch {
 	case !here:

@@ -18,15 +18,15 @@ import (
 // Beyond it, they are lost: they must not slow the sender's change.
 const ownMost = 16 << 20
 
-// telling returns the meter for a change's messages: it counts their text and the work. It never waits for other
+// messageMeter returns the meter for a change's messages: it counts their text and the work. It never waits for other
 // meters, because the change holds locks.
-func (w *Work) telling(ctx context.Context) *meter.Meter {
-	pool := meter.NewPool(meter.Config{Turns: 1, Limits: w.limits.Telling, Refuse: errTelling})
+func (w *Work) messageMeter(ctx context.Context) *meter.Meter {
+	pool := meter.NewPool(meter.Config{Turns: 1, Limits: w.limits.Telling, Refuse: errTooManyMessages})
 	return pool.Meter(ctx, string(w.Caller.User.ID))
 }
 
-// errTelling is the error for a change whose messages are too large.
-func errTelling(o *meter.OverrunError) error {
+// errTooManyMessages is the error for a change whose messages are too large.
+func errTooManyMessages(o *meter.OverrunError) error {
 	return calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize,
 		"this event is too large for so many attendees: notifying all of them takes more than %d %s", o.Limit, o.Of).
 		Advising("invite fewer people, change fewer single instances, or store long texts elsewhere and link to them")
@@ -109,7 +109,7 @@ func (m *meeting) merge(
 	ctx context.Context, a *calendar.Appointment, user calendar.User, msg schedule.Message, t *text,
 ) (version, error) {
 	self := m.parties.Are(user.ID)
-	own, err := m.former(ctx, a)
+	own, err := m.formerCopy(ctx, a)
 	if err != nil {
 		return version{}, err
 	}
@@ -130,7 +130,7 @@ func (m *meeting) merge(
 		if d.Stored, err = content.Read(a.Data, unlimited); err != nil {
 			return version{}, unusable{err}
 		}
-		if err := m.recognize(ctx, d.Stored); err != nil {
+		if err := m.lookUpOrganizer(ctx, d.Stored); err != nil {
 			return version{}, err
 		}
 		if m.rules.Known {
@@ -161,8 +161,8 @@ func (m *meeting) merge(
 	return made.version, err
 }
 
-// former returns the attendee's copy of the undivided series, if the event is its second half; zero otherwise.
-func (m *meeting) former(ctx context.Context, a *calendar.Appointment) (calendar.Appointment, error) {
+// formerCopy returns the attendee's copy of the undivided series, if the event is its second half; zero otherwise.
+func (m *meeting) formerCopy(ctx context.Context, a *calendar.Appointment) (calendar.Appointment, error) {
 	if m.rules.Origin == nil || a.ETag != "" {
 		return calendar.Appointment{}, nil
 	}
@@ -207,20 +207,20 @@ func (m *meeting) readCopy(ctx context.Context, a *calendar.Appointment, message
 			return nil
 		}
 	}
-	return m.fill(ctx, a)
+	return m.loadData(ctx, a)
 }
 
-// whole returns a user's copy of the event with its data, even if it is large, or nil.
-func (m *meeting) whole(ctx context.Context, user calendar.UserID) (*calendar.Appointment, error) {
+// loadCopy returns a user's copy of the event with its data, even if it is large, or nil.
+func (m *meeting) loadCopy(ctx context.Context, user calendar.UserID) (*calendar.Appointment, error) {
 	a := m.copyOf(user)
 	if a == nil {
 		return nil, nil //nolint:nilnil // no copy is a valid result
 	}
-	return a, m.fill(ctx, a)
+	return a, m.loadData(ctx, a)
 }
 
-// fill loads the data of a large copy.
-func (w *Work) fill(ctx context.Context, a *calendar.Appointment) error {
+// loadData loads the data of a large copy.
+func (w *Work) loadData(ctx context.Context, a *calendar.Appointment) error {
 	if len(a.Data) > 0 {
 		return nil
 	}
@@ -231,8 +231,8 @@ func (w *Work) fill(ctx context.Context, a *calendar.Appointment) error {
 	return err
 }
 
-// recognize looks up the organizer of a user's copy, who may have another address there than in the event.
-func (m *meeting) recognize(ctx context.Context, stored *content.Object) error {
+// lookUpOrganizer looks up the organizer of a user's copy, who may have another address there than in the event.
+func (m *meeting) lookUpOrganizer(ctx context.Context, stored *content.Object) error {
 	org := schedule.OrganizerOf(stored)
 	if _, known := m.parties[org]; known || m.asked[org] || org == schedule.OrganizerOf(m.before) ||
 		org == schedule.OrganizerOf(m.next) {
@@ -252,9 +252,9 @@ type unusable struct{ error }
 
 func (u unusable) Unwrap() error { return u.error }
 
-// fails returns the errors that stop the whole change, such as errors of the store or an exceeded limit. An unusable
+// fatal returns the errors that stop the whole change, such as errors of the store or an exceeded limit. An unusable
 // message only fails itself, which its delivery status shows.
-func fails(ctx context.Context, err error) error {
+func fatal(ctx context.Context, err error) error {
 	if _, alone := errors.AsType[unusable](err); !alone {
 		return err
 	}

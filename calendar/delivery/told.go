@@ -46,7 +46,7 @@ const (
 
 // lastMessage returns the newest version of a copy that a message wrote; nil if the journal has none.
 func (m *meeting) lastMessage(ctx context.Context, a *calendar.Appointment) ([]byte, error) {
-	if err := m.fill(ctx, a); err != nil {
+	if err := m.loadData(ctx, a); err != nil {
 		return nil, err
 	}
 	after, n := a.Data, 0
@@ -101,7 +101,7 @@ func (m *meeting) keepTold(ctx context.Context, user calendar.UserID, told *cont
 // organizer has an account here, it is the organizer's own object.
 func (m *meeting) toldOwner(ctx context.Context) *content.Object {
 	if u, here := m.organizerHere(); here {
-		a, err := m.whole(ctx, u.ID)
+		a, err := m.loadCopy(ctx, u.ID)
 		if err != nil || a == nil {
 			return nil
 		}
