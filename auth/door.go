@@ -80,7 +80,7 @@ func (s *Service) Require(d Door, next Handler) http.Handler {
 		}
 		v := &reauthorizer{service: s, door: d, w: w, r: r, caller: caller, proof: proof, asked: asked}
 		proof.renew = v.renew
-		w, r = v.watch() //nolint:contextcheck // the request carries it
+		w, r = v.watch()
 		next(w, r, caller)
 	})
 }

@@ -104,7 +104,7 @@ func TestRevokedWhileTheAnswerGoesOut(t *testing.T) {
 func panicOf(f func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = p.(error) //nolint:forcetypeassert // anything else is for the test to end with
+			err = p.(error) // anything else is for the test to end with
 		}
 	}()
 	f()

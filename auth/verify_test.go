@@ -62,7 +62,6 @@ func TestWrongCredentials(t *testing.T) {
 			{"nothing", func() error { return h.bear("") }, 0},
 		} {
 			n := h.hashes(func() {
-				//nolint:errorlint // exactly this one, so that all look alike
 				if err := c.login(); err != auth.ErrUnauthorized {
 					h.t.Errorf("%s: %v, want ErrUnauthorized", c.name, err)
 				}

@@ -68,7 +68,7 @@ func serveStore(b *testing.B, h *storeHouse) *httptest.Server {
 	}
 	caller := calendar.Caller{User: calendar.User{ID: "alice", Name: "alice"}, Scopes: calendar.ScopeAll}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		door.ServeDAV(w, r, caller) //nolint:contextcheck // the request carries it
+		door.ServeDAV(w, r, caller)
 	}))
 	b.Cleanup(server.Close)
 	return server

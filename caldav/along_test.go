@@ -31,7 +31,7 @@ func TestAlong(t *testing.T) {
 		h.door = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			alice := h.users["alice"]
 			auth.AlongOf(r.Context()).Answer(alice.ID, taken, h.Now())
-			h.handler.ServeDAV(w, r, calendar.Caller{User: alice, Scopes: calendar.ScopeAll}) //nolint:contextcheck // the request carries it
+			h.handler.ServeDAV(w, r, calendar.Caller{User: alice, Scopes: calendar.ScopeAll})
 		})
 		got := h.send(t, "PROPFIND /dav/calendars/alice/work/\nDepth: 0", `<propfind xmlns="DAV:"><prop><displayname/></prop></propfind>`)
 		if !strings.Contains(got.body, taken.Name) {

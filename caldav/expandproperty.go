@@ -200,7 +200,7 @@ func countGrowth(x *request, m *dav.Markup) error {
 func (x *request) findHref(href string) (*resource, error) {
 	at, err := x.parseHref(href)
 	if err != nil {
-		return nil, nil //nolint:nilerr // see above
+		return nil, nil
 	}
 	r, err := x.find(at)
 	var refusal *dav.StatusError

@@ -76,7 +76,7 @@ func (h *house) request(t *testing.T, method, path, body string) *http.Request {
 // sound requires a response without a server error, and valid XML if its type is XML.
 func (h *house) sound(t *testing.T, r *http.Request) {
 	t.Helper()
-	got := h.do(t, r) //nolint:contextcheck // it sets the test's
+	got := h.do(t, r)
 	if got.status >= 500 && got.status != http.StatusBadGateway && got.status != http.StatusInsufficientStorage {
 		t.Fatalf("%s %s: %d\n%s", r.Method, r.URL.Path, got.status, h.Log)
 	}

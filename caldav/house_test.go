@@ -105,7 +105,7 @@ func (h *house) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				caller.Scopes, caller.Calendars = calendar.ScopeAll, []calendar.CalendarID{"another"}
 			}
 		}
-		h.handler.ServeDAV(w, r, caller) //nolint:contextcheck // the request carries it
+		h.handler.ServeDAV(w, r, caller)
 	}))).ServeHTTP(w, r)
 }
 

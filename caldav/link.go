@@ -91,7 +91,7 @@ func (a addresses) linkAt(escaped string) (linkAddress, bool) {
 func (h *Handler) Links(verify VerifyLink, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if at, ok := h.linkAt(dav.PathOf(r.URL)); ok {
-			h.serveLink(w, r, verify, at) //nolint:contextcheck // the request carries it
+			h.serveLink(w, r, verify, at)
 			return
 		}
 		next.ServeHTTP(w, r)

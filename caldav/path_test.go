@@ -67,7 +67,7 @@ func TestPathsAreRefused(t *testing.T) {
 		"/dav/principals/alice/something": http.StatusNotFound,
 	} {
 		got, err := addresses{}.parse(path)
-		f, ok := err.(*dav.StatusError) //nolint:errorlint // the parser returns failures as they are
+		f, ok := err.(*dav.StatusError) // the parser returns failures as they are
 		if !ok || f.Status != want {
 			t.Errorf("%q: %v, %v; want the status %d", path, got, err, want)
 		}

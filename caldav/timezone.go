@@ -123,7 +123,7 @@ const timezoneWork = 256 << 10
 // a home.
 func (x *request) timezoneText(name string) ([]byte, error) {
 	if text, ok := x.timezones.Load(name); ok {
-		return text.([]byte), nil //nolint:forcetypeassert // the map holds no other type
+		return text.([]byte), nil // the map holds no other type
 	}
 	z, err := zone.Lookup(name)
 	if err != nil {

@@ -40,7 +40,7 @@ func (h *house) read(t *testing.T, r *http.Request, meanwhile func()) (body stri
 	func() {
 		defer func() {
 			p := recover()
-			if broken = p != nil; broken && !errors.Is(p.(error), http.ErrAbortHandler) { //nolint:forcetypeassert // any other panic fails the test
+			if broken = p != nil; broken && !errors.Is(p.(error), http.ErrAbortHandler) { // any other panic fails the test
 				panic(p)
 			}
 		}()

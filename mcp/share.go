@@ -106,7 +106,7 @@ type offeredView struct {
 // A token restricted to some calendars gets none.
 func (b calendarTools) offered(ctx context.Context, c *call, most int) (list []offeredView, more bool, err error) {
 	if c.caller.MayOwn(calendar.ReadObjects) != nil {
-		return nil, false, nil //nolint:nilerr // that is not an error
+		return nil, false, nil
 	}
 	offers, err := b.service.Offers(ctx, c.caller)
 	for _, o := range offers {

@@ -147,7 +147,7 @@ func (b toolbox) confirmSeries(
 	batch := b.service.NewBatch(c.caller, c.meter, calendar.TellNobody)
 	planned, err := plan(batch)
 	if err != nil {
-		return nil //nolint:nilerr // the real attempt will be refused with a better message
+		return nil // the real attempt will be refused with a better message
 	}
 	deed, about := describe.Change(batch.Last(), s.zone.Location(), quotedShort), "This is about the whole series"
 	if s.scope == edit.Following {

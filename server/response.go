@@ -109,6 +109,6 @@ func (s *Server) endOnStop(ctx context.Context, method string, cancel context.Ca
 	if method != http.MethodGet {
 		return
 	}
-	unhook := context.AfterFunc(s.stopping, cancel) //nolint:contextcheck // the server's own end, not the request's
+	unhook := context.AfterFunc(s.stopping, cancel) // the server's own end, not the request's
 	context.AfterFunc(ctx, func() { unhook() })
 }

@@ -53,7 +53,7 @@ const usualHour = 18
 // digestContent returns nil if the server sends no digests.
 func (p settingsPages) digestContent(u calendar.User) (*digestContent, error) {
 	if p.Digests == nil {
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil // there is none
 	}
 	d, err := p.Digests.Wish(p.r.Context(), u)
 	if !d.Wanted() {

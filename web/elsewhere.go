@@ -217,7 +217,7 @@ func (p providerPages) giveAddress(u calendar.User, address string) error {
 	}
 	ctx := p.r.Context()
 	if err := p.Auth.AddAddress(ctx, u, address); err != nil {
-		return nil //nolint:nilerr // an invalid address is ignored
+		return nil // an invalid address is ignored
 	}
 	err := p.Auth.VerifyAddress(ctx, u, address)
 	if err != nil && calendar.ReasonOf(err) == calendar.Exists {

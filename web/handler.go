@@ -188,8 +188,8 @@ func (h *Handler) refuseForeign(w http.ResponseWriter, r *http.Request) {
 // missing answers for paths that do not exist, or whose existence must stay hidden.
 func (h *Handler) missing(w http.ResponseWriter, r *http.Request) {
 	p := h.outside(w, r)
-	if err := p.recognize(); err != nil { //nolint:contextcheck // a pageRequest has its context
-		p.fault(err) //nolint:contextcheck // a pageRequest has its context
+	if err := p.recognize(); err != nil {
+		p.fault(err)
 		return
 	}
 	p.refuse(http.StatusNotFound, "There is no such page.")
@@ -210,12 +210,12 @@ func (h *Handler) open(to page) http.Handler {
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, limit)
 		p := &pageRequest{Handler: h, w: w, r: r}
-		err := p.recognize() //nolint:contextcheck // a pageRequest has its context
+		err := p.recognize()
 		if err == nil {
 			err = p.enter(to)
 		}
 		if err != nil {
-			p.fault(err) //nolint:contextcheck // a pageRequest has its context
+			p.fault(err)
 		}
 	})
 }

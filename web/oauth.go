@@ -111,7 +111,7 @@ func (h *Handler) authorize(w http.ResponseWriter, r *http.Request, site oauth.S
 func (h *Handler) turnedAway(r *http.Request, site oauth.Site, query string) (oauth.Request, *oauth.Error) {
 	values, err := url.ParseQuery(query)
 	if err != nil || strings.HasPrefix(values.Get("client_id"), "https://") {
-		return oauth.Request{}, nil //nolint:nilerr // the page shows the error
+		return oauth.Request{}, nil // the page shows the error
 	}
 	asked, err := h.OAuth.Ask(r.Context(), site, h.ClientAddr(r), values)
 	if e := oauth.FaultOf(err); e != nil && asked.Redirect != "" {

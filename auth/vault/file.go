@@ -12,12 +12,12 @@ import (
 // In reads the keys from a file. If the file is missing, it creates it with a new key.
 func In(file string) Keys {
 	return func() ([]Key, error) {
-		text, err := os.ReadFile(file) //nolint:gosec // the administrator names it
+		text, err := os.ReadFile(file) // the administrator names it
 		if errors.Is(err, fs.ErrNotExist) {
 			if err := create(file, []Key{NewKey()}); err != nil && !errors.Is(err, fs.ErrExist) {
 				return nil, err
 			}
-			text, err = os.ReadFile(file) //nolint:gosec // as above
+			text, err = os.ReadFile(file)
 		}
 		if err != nil {
 			return nil, err

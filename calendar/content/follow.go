@@ -20,7 +20,7 @@ const (
 // Unix seconds, or Forever if all instances are covered. ok is false if the instances cannot be determined: then the
 // index must expand the object itself.
 //
-//nolint:contextcheck,nolintlint // the indexed instances must not depend on the deadline of a request; the steps are limited
+// It takes no context: the indexed instances must not depend on the deadline of a request. The steps are limited.
 func (o *Object) Follow(zones *zone.DB, add func(start, end int64)) (known int64, ok bool) {
 	if o.Kind != Event || !o.Recurring() {
 		return 0, false

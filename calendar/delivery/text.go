@@ -214,7 +214,7 @@ func (m *meeting) readCopy(ctx context.Context, a *calendar.Appointment, message
 func (m *meeting) loadCopy(ctx context.Context, user calendar.UserID) (*calendar.Appointment, error) {
 	a := m.copyOf(user)
 	if a == nil {
-		return nil, nil //nolint:nilnil // no copy is a valid result
+		return nil, nil // no copy is a valid result
 	}
 	return a, m.loadData(ctx, a)
 }

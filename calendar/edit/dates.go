@@ -113,7 +113,7 @@ func (s *series) hasDates(c *ical.Component, name string, unixes []int64) (bool,
 	for _, p := range c.All(name) {
 		times, err := p.Times()
 		if err != nil {
-			return false, nil //nolint:nilerr // unreadable dates are rewritten
+			return false, nil // unreadable dates are rewritten
 		}
 		for _, t := range times {
 			unix, err := s.at(t)

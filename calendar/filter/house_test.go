@@ -74,7 +74,7 @@ func takesPlace(t testing.TB, kind filter.ComponentName, window string) filter.F
 }
 
 // zones is shared: it remembers zones, and several goroutines may use it.
-var zones = zone.NewDB() //nolint:gochecknoglobals // a memory that every test may fill
+var zones = zone.NewDB() // a memory that every test may fill
 
 func match(t testing.TB, f filter.Filter, o *content.Object) bool {
 	t.Helper()

@@ -128,7 +128,7 @@ func TestMeaning(t *testing.T) {
 		t.Errorf("who has gone: %v", err)
 	}
 	house := calendar.Errorf(calendar.Unavailable, "", "the store is away")
-	if err := meaning(t.Context(), t.Context(), house); err != error(house) { //nolint:errorlint // it is the very same
+	if err := meaning(t.Context(), t.Context(), house); err != error(house) { // it is the very same
 		t.Errorf("the house: %v", err)
 	}
 }

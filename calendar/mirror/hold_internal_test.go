@@ -80,7 +80,7 @@ func TestALostCalendarEndsTheWork(t *testing.T) {
 				if took := time.Since(start); c.within == 0 && held.Err() != nil || c.within != 0 && took > c.within {
 					t.Errorf("it ends after %v: %v", took, context.Cause(held))
 				}
-				if lost := g.why(held, context.Canceled); (lost == error(errLost)) != (c.within != 0) { //nolint:errorlint // it is this very one
+				if lost := g.why(held, context.Canceled); (lost == error(errLost)) != (c.within != 0) { // it is this very one
 					t.Errorf("it says %v", lost)
 				}
 			})

@@ -37,7 +37,7 @@ func (c *crowd) Changes(context.Context, string, string) (mirror.Changes, error)
 		for heap := c.heap.Load(); m.HeapAlloc > heap && !c.heap.CompareAndSwap(heap, m.HeapAlloc); heap = c.heap.Load() {
 		}
 	}
-	time.Sleep(time.Millisecond) //nolint:forbidigo // hosts take a while, in which others come
+	time.Sleep(time.Millisecond) // hosts take a while, in which others come
 	page := mirror.Changes{Whole: true, Cursor: fmt.Sprint(look)}
 	for i := range crowdEvents {
 		uid := fmt.Sprintf("uid-%d", i)

@@ -67,7 +67,7 @@ func (o *own) seen(c candidate) (candidate, error) {
 		c.unload(o.meter)
 		c.weight = 0
 		if err != nil || !personal.Has(read) {
-			return c, nil //nolint:nilerr // an older version stored it: it stays as it is
+			return c, nil // an older version stored it: it stays as it is
 		}
 	}
 	object, err := lookup.Exchanged(o.meter, c.Object, part)

@@ -127,14 +127,14 @@ func (s *Queries) proposedFor(ctx context.Context, c calendar.Caller, m *meter.M
 		}
 		stored, err := content.Read(o.Data, ical.Limits{})
 		if err != nil {
-			return nil, nil //nolint:nilerr // the organizer cannot decide about an unreadable event
+			return nil, nil // the organizer cannot decide about an unreadable event
 		}
 		made, err := schedule.Rules{Zones: s.zones, Now: s.now(), Meter: m}.Proposals(ctx, stored, message)
 		if spent(err) || ctx.Err() != nil {
 			return nil, errors.Join(err, ctx.Err())
 		}
 		if err != nil {
-			return nil, nil //nolint:nilerr // such a message proposes nothing and must not hide the others
+			return nil, nil // such a message proposes nothing and must not hide the others
 		}
 		var all []Proposal
 		for _, p := range made {

@@ -191,7 +191,7 @@ func (q search) over(i Instance) bool {
 func (q search) nearest(ctx context.Context, o calendar.Object, in filter.Context) (Instance, bool, error) {
 	read, err := content.Read(o.Data, ical.Limits{})
 	if err != nil {
-		return Instance{}, false, nil //nolint:nilerr // an older version stored it
+		return Instance{}, false, nil // an older version stored it
 	}
 	o.Data = nil
 	wanted := slices.DeleteFunc(slices.Clone(read.Components()), func(c *ical.Component) bool {

@@ -206,7 +206,7 @@ func (x *expansion) instants(p *ical.Property) error {
 	if err != nil {
 		// The value is not a time, so the TZID is meaningless.
 		p.RemoveParam("TZID")
-		return nil //nolint:nilerr // see above
+		return nil
 	}
 	for i, t := range times {
 		if t.Form != ical.FormZoned {

@@ -94,7 +94,7 @@ func (x *reading) mark(p *ical.Property, c *ical.Component) error {
 	}
 	at, err := x.override(id)
 	if err != nil {
-		return nil //nolint:nilerr // no such instance to cancel
+		return nil // no such instance to cancel
 	}
 	cancelled(at, c)
 	at.Set(ical.NewText(propCancelled, "TRUE"))

@@ -20,7 +20,7 @@ func machineZone(environ []string, etc string) string {
 		}
 	}
 	if !set && name == "" {
-		if text, err := os.ReadFile(filepath.Join(etc, "timezone")); err == nil { //nolint:gosec // a system file
+		if text, err := os.ReadFile(filepath.Join(etc, "timezone")); err == nil { // a system file
 			name = strings.TrimSpace(string(text))
 		}
 	}

@@ -31,7 +31,7 @@ func (p *program) notify(lines ...string) {
 // notifyStop tells systemd as soon as told ends. The returned function waits until that is done.
 func (p *program) notifyStop(told context.Context) (wait func()) {
 	done := make(chan struct{})
-	stop := context.AfterFunc(told, func() { //nolint:contextcheck // it is told because the context has ended
+	stop := context.AfterFunc(told, func() { // it is told because the context has ended
 		defer close(done)
 		p.notify("STOPPING=1", "STATUS=stopping")
 	})

@@ -62,7 +62,7 @@ func (f *frontage) protected(r *http.Request) (auth.Protected, bool) {
 // oauthPages configures the OAuth pages; nil if OAUTH is off.
 func (f *frontage) oauthPages(ctx context.Context, h *app.App) (*web.OAuth, error) {
 	if !f.OAuth {
-		return nil, nil //nolint:nilnil // OAuth is off
+		return nil, nil // OAuth is off
 	}
 	key, err := h.Store.Secret(ctx, "oauth consent")
 	if err != nil {

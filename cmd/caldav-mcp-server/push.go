@@ -42,7 +42,7 @@ func pushKeys(ctx context.Context, h *app.App) (key webpush.Key, topics calendar
 // davPush configures push for the CalDAV listener; nil if push is off.
 func davPush(ctx context.Context, h *app.App, c settings.Config) (*caldav.Push, error) {
 	if !c.Push || c.BaseURL == nil {
-		return nil, nil //nolint:nilnil // push is off
+		return nil, nil // push is off
 	}
 	key, topics, err := pushKeys(ctx, h)
 	return &caldav.Push{
@@ -59,7 +59,7 @@ func (p *program) newCourier(ctx context.Context, c settings.Config, h *app.App,
 	log *slog.Logger,
 ) (*push.Courier, error) {
 	if !c.Push {
-		return nil, nil //nolint:nilnil // push is off
+		return nil, nil // push is off
 	}
 	key, topics, err := pushKeys(ctx, h)
 	if err != nil {

@@ -75,7 +75,7 @@ func (p *program) serve(ctx context.Context, c settings.Config, o serveOptions) 
 	if err != nil {
 		return err
 	}
-	s, err := p.newServer(c, up, keeper, meter, log) //nolint:contextcheck // no request reads the certificate again
+	s, err := p.newServer(c, up, keeper, meter, log) // no request reads the certificate again
 	if err != nil {
 		return err
 	}

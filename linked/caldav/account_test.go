@@ -74,7 +74,7 @@ func newPair(t *testing.T, plain bool) *pair {
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
-		handler.ServeDAV(w, r, p.alice) //nolint:contextcheck // the request carries it
+		handler.ServeDAV(w, r, p.alice)
 	})))
 	t.Cleanup(p.web.Close)
 	p.store = housetest.Open(t, testdb.SQLite(t), clock())

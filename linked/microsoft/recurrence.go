@@ -113,7 +113,7 @@ func indexOut(out *ical.Recur, p Pattern, days []ical.WeekdayNum) {
 func (r *reader) recurrence(c *ical.Component, start ical.Time) (*Recurrence, error) {
 	rules := c.All("RRULE")
 	if len(rules) == 0 {
-		return nil, nil //nolint:nilnil // an event that does not recur has no pattern, and that is no error
+		return nil, nil // an event that does not recur has no pattern, and that is no error
 	}
 	if len(rules) > 1 {
 		return nil, mirror.Refusef("Microsoft keeps one rule of a series, and this one has %d.", len(rules))

@@ -33,7 +33,7 @@ func Decode(data []byte, into any,
 		return nil, err
 	}
 	if maps.DeleteFunc(all, has); len(all) == 0 {
-		return nil, nil //nolint:nilnil // no further fields are left, and no error happened
+		return nil, nil // no further fields are left, and no error happened
 	}
 	return all, nil
 }

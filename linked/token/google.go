@@ -9,7 +9,7 @@ import (
 // Google returns this server's OAuth client at Google, for some scopes. It does not use incremental authorization: a
 // grant for one kind of account must not cover another.
 func Google(id, secret, ended string, scopes []string, ask *http.Client, now func() time.Time) *Client {
-	return &Client{ //nolint:gosec // addresses, and no secret
+	return &Client{
 		ID: id, Secret: secret, AuthURL: "https://accounts.google.com/o/oauth2/v2/auth",
 		TokenURL: "https://oauth2.googleapis.com/token",
 		Scopes:   scopes, Ended: ended, HTTP: ask, Now: now,

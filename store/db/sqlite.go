@@ -198,7 +198,7 @@ func createFile(path string, existing bool) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the path is the administrator's choice
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) // the path is the administrator's choice
 	if err != nil {
 		return err
 	}

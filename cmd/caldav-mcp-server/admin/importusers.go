@@ -76,7 +76,7 @@ func usersOf(p *console.Console, file string) ([]wantedUser, error) {
 	if file == "-" {
 		return readUsers(p.Stdin)
 	}
-	f, err := os.Open(file) //nolint:gosec // the administrator names it
+	f, err := os.Open(file) // the administrator names it
 	if err != nil {
 		return nil, fmt.Errorf("opening the list: %w", err)
 	}

@@ -68,7 +68,7 @@ func relayOf(c settings.Config) (mail.Relay, bool, error) {
 // DigestsOf sends users daily mails, under the same conditions.
 func DigestsOf(ctx context.Context, p *console.Console, c settings.Config, h *App) (*mail.Digests, error) {
 	if !c.Mail.Sends() || c.BaseURL == nil {
-		return nil, nil //nolint:nilnil // there are none
+		return nil, nil // there are none
 	}
 	key, err := h.MailKey(ctx)
 	day := &digest.Maker{Service: h.Calendars, Journal: c.BaseURL.JoinPath(web.JournalPath)}

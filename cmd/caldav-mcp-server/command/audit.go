@@ -18,7 +18,7 @@ const toStdout = "stdout"
 func OpenAudit(p *console.Console, c settings.Config, log *slog.Logger) (*server.Audit, error) {
 	switch c.AuditLog {
 	case "":
-		return nil, nil //nolint:nilnil // a nil audit log writes nothing
+		return nil, nil // a nil audit log writes nothing
 	case toStdout:
 		return server.OpenAudit("", p.Stdout, log)
 	}

@@ -94,7 +94,7 @@ func (c *Client) Do(r *http.Request) (*http.Response, error) {
 // redirected returns the request that follows a redirect, or nil if there is none.
 func (c *Client) redirected(r *http.Request, answer *http.Response) (*http.Request, error) {
 	if answer.StatusCode < 300 || answer.StatusCode > 399 || answer.Header.Get("Location") == "" {
-		return nil, nil //nolint:nilnil // no redirect is no error
+		return nil, nil // no redirect is no error
 	}
 	to, err := answer.Location()
 	if err != nil {

@@ -195,7 +195,7 @@ func checkArgument(s Setting, value string) error {
 
 // ReadSecret reads a secret from a file. It returns the source's name and the value.
 func ReadSecret(from, file string) (string, string, error) {
-	data, err := os.ReadFile(file) //nolint:gosec // the administrator names the program's files
+	data, err := os.ReadFile(file) // the administrator names the program's files
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", "", fmt.Errorf("%s names %s, which is not there", from, file)

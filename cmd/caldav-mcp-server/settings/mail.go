@@ -36,7 +36,7 @@ func (m Mail) check() error {
 // mailRows are the settings for mail.
 func mailRows() []Setting {
 	return []Setting{
-		{ //nolint:gosec // a URL pattern without a real password
+		{
 			Env: "SMTP_URL", Placeholder: "URL", Groups: MailGroup | PostGroup, secret: true,
 			Set: setText(func(c *Config) *string { return &c.Mail.SMTPURL }, checkSMTP),
 			About: "smtps://USER:PASSWORD@HOST or smtp://… (STARTTLS): the mail server for invitations to people " +
@@ -56,7 +56,7 @@ func mailRows() []Setting {
 			About: "mails that one user may send per hour; further mails wait",
 			Set:   setNumber(1, 1_000_000, func(c *Config) *int { return &c.Mail.PerHour }),
 		},
-		{ //nolint:gosec // a URL pattern without a real password
+		{
 			Env: "IMAP_URL", Placeholder: "URL", Groups: MailGroup, secret: true,
 			Set: setText(func(c *Config) *string { return &c.Mail.IMAPURL }, checkIMAP),
 			About: "imaps://USER:PASSWORD@HOST/FOLDER or imap://… (STARTTLS): the mailbox for incoming responses and " +

@@ -78,7 +78,7 @@ func All(environ []string) []Setting {
 			About: "its port; 0 chooses a free one",
 			Set:   setText(func(c *Config) *string { return &c.MCP.Port }, checkPort),
 		},
-		{ //nolint:gosec // a URL pattern without a real password
+		{
 			Env: "DATABASE_URL", Placeholder: "URL", Groups: StoreGroup, secret: true,
 			About: "postgres://USER:PASSWORD@HOST/NAME, or sqlite:PATH; without it a SQLite file in DATA_DIR",
 			Set:   setDatabase,

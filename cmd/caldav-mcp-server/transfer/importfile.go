@@ -193,7 +193,7 @@ func (i *importing) openFile(name string, from io.Reader) (*archive.File, error)
 	file, err := archive.Open(data)
 	if err != nil {
 		i.report.refuse(source{name: name}, err)
-		return nil, nil //nolint:nilnil // the report has it, and the import continues
+		return nil, nil // the report has it, and the import continues
 	}
 	return file, nil
 }

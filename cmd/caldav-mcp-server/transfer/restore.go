@@ -87,7 +87,7 @@ func (o *restoreOptions) check(d *command.Context, operands []string) (err error
 }
 
 func restoreFile(ctx context.Context, d *command.Context, path string, o restoreOptions) (err error) {
-	f, err := os.Open(path) //nolint:gosec // the administrator names the program's files
+	f, err := os.Open(path) // the administrator names the program's files
 	if err != nil {
 		return err
 	}

@@ -198,7 +198,7 @@ func (s *Server) guarded(method string, answer func(r *http.Request, c *Calendar
 		defer s.mu.Unlock()
 		body, err := s.answer(method, r, answer)
 		w.Header().Set("Content-Type", "application/json; charset=UTF-8")
-		if f, failed := err.(*failure); failed { //nolint:errorlint // made a line above, and never wrapped
+		if f, failed := err.(*failure); failed {
 			w.WriteHeader(f.status)
 			body = map[string]any{"error": map[string]any{
 				"code": f.status, "message": f.detail,

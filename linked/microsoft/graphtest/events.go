@@ -334,7 +334,7 @@ func (s *Server) remove(r *http.Request) (any, error) {
 	}
 	s.drop(e)
 	s.Took(r.Method, fmt.Sprint(e["id"]), nil)
-	return nil, nil //nolint:nilnil // a deletion has no response body
+	return nil, nil // a deletion has no response body
 }
 
 func (s *Server) drop(e Event) {

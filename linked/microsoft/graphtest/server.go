@@ -250,7 +250,7 @@ func (s *Server) guarded(answer func(r *http.Request) (any, error)) http.Handler
 			body = inForm(r, body)
 		}
 		w.Header().Set("Content-Type", "application/json")
-		if f, failed := err.(*failure); failed { //nolint:errorlint // made in this package, and never wrapped
+		if f, failed := err.(*failure); failed {
 			w.WriteHeader(f.status)
 			body = map[string]any{"error": map[string]any{"code": f.code, "message": f.detail}}
 		}
