@@ -23,7 +23,7 @@ type Access struct {
 // VerifyAccess returns the caller of an access token at a resource. The error is ErrUnauthorized for any fault of the
 // token, or Unavailable. It reads the store on every call, as VerifyLink does, and does not throttle: 32 random bytes
 // cannot be guessed.
-func (s *Service) VerifyAccess(ctx context.Context, token string, at Resource) (calendar.Caller, error) {
+func (s *Verifier) VerifyAccess(ctx context.Context, token string, at Resource) (calendar.Caller, error) {
 	id, digest, ok := AccessForm.Parse(token)
 	if !ok || at == "" {
 		return calendar.Caller{}, ErrUnauthorized

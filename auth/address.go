@@ -38,13 +38,13 @@ type AddressStore interface {
 }
 
 // Addresses returns a user's additional mail addresses.
-func (s *Service) Addresses(ctx context.Context, u calendar.User) ([]Address, error) {
+func (s *Directory) Addresses(ctx context.Context, u calendar.User) ([]Address, error) {
 	all, err := s.store.Addresses(ctx, u.ID)
 	return all, during("listing mail addresses", err)
 }
 
 // AddAddress adds an unverified mail address.
-func (s *Service) AddAddress(ctx context.Context, u calendar.User, text string) error {
+func (s *Directory) AddAddress(ctx context.Context, u calendar.User, text string) error {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if text == "" {
 		return invalid("say which address; it looks like name@example.com")
@@ -74,18 +74,18 @@ func errHas(address string) error {
 }
 
 // VerifyAddress marks an address as the user's own. The caller has checked that it is.
-func (s *Service) VerifyAddress(ctx context.Context, u calendar.User, text string) error {
+func (s *Directory) VerifyAddress(ctx context.Context, u calendar.User, text string) error {
 	err := s.store.VerifyAddress(ctx, u.ID, strings.ToLower(text), s.seconds())
 	err = reworded(err, calendar.Exists, "%q is another user's", shortened(text, maxTitle))
 	return during("verifying the address", err)
 }
 
 // DropAddress removes a user's additional address.
-func (s *Service) DropAddress(ctx context.Context, u calendar.User, text string) error {
+func (s *Directory) DropAddress(ctx context.Context, u calendar.User, text string) error {
 	return during("removing the address", s.store.DropAddress(ctx, u.ID, strings.ToLower(text)))
 }
 
 // MainAddress makes a verified address the user's main one, which invitations name.
-func (s *Service) MainAddress(ctx context.Context, u calendar.User, text string) error {
+func (s *Directory) MainAddress(ctx context.Context, u calendar.User, text string) error {
 	return during("choosing the main address", s.store.SwapAddress(ctx, u.ID, strings.ToLower(text), s.seconds()))
 }

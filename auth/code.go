@@ -39,7 +39,7 @@ type CodeOffer struct {
 }
 
 // OfferCodes makes a secret for an authenticator app.
-func (s *Service) OfferCodes(ctx context.Context, u calendar.User, site string) (CodeOffer, error) {
+func (s *SignInFlow) OfferCodes(ctx context.Context, u calendar.User, site string) (CodeOffer, error) {
 	secret := make([]byte, codeSecretLength)
 	// Never fails: crypto/rand crashes the program if the system has no randomness.
 	_, _ = rand.Read(secret)
@@ -51,7 +51,7 @@ func (s *Service) OfferCodes(ctx context.Context, u calendar.User, site string) 
 }
 
 // OfferAgain returns the same offer again, for a user who mistyped the code.
-func (s *Service) OfferAgain(ctx context.Context, u calendar.User, site string, parcel Parcel) (CodeOffer, error) {
+func (s *SignInFlow) OfferAgain(ctx context.Context, u calendar.User, site string, parcel Parcel) (CodeOffer, error) {
 	t, err := s.unpack(ctx, newCodes, parcel)
 	if err != nil || t.User != u.ID {
 		return s.OfferCodes(ctx, u, site)
@@ -59,7 +59,7 @@ func (s *Service) OfferAgain(ctx context.Context, u calendar.User, site string, 
 	return s.offer(u, site, t.State, parcel), nil
 }
 
-func (s *Service) offer(u calendar.User, site string, secret []byte, parcel Parcel) CodeOffer {
+func (s *SignInFlow) offer(u calendar.User, site string, secret []byte, parcel Parcel) CodeOffer {
 	text := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(secret)
 	address := url.URL{
 		Scheme: "otpauth", Host: "totp", Path: "/" + site + ":" + u.Name,
@@ -70,7 +70,7 @@ func (s *Service) offer(u calendar.User, site string, secret []byte, parcel Parc
 
 // AcceptCodes checks the app's first code and turns one-time codes on for the session's user. A user without recovery
 // codes gets some, too.
-func (s *Service) AcceptCodes(ctx context.Context, session Session, parcel Parcel,
+func (s *SignInFlow) AcceptCodes(ctx context.Context, session Session, parcel Parcel,
 	code string,
 ) (recovery []string, err error) {
 	u := session.User
@@ -95,12 +95,12 @@ func (s *Service) AcceptCodes(ctx context.Context, session Session, parcel Parce
 }
 
 // DropCodes turns a user's one-time codes off.
-func (s *Service) DropCodes(ctx context.Context, u calendar.User) error {
+func (s *SignInFlow) DropCodes(ctx context.Context, u calendar.User) error {
 	return during("dropping the secret of the codes", s.store.DropCodeSecret(ctx, u.ID))
 }
 
 // stepOf returns the time step of a code, if it belongs to the current step or one within the drift.
-func (s *Service) stepOf(secret []byte, code string) (step int64, ok bool) {
+func (s *SignInFlow) stepOf(secret []byte, code string) (step int64, ok bool) {
 	now := s.now().Unix() / int64(codePeriod/time.Second)
 	for candidate := now - codeDrift; candidate <= now+codeDrift; candidate++ {
 		if subtle.ConstantTimeCompare([]byte(codeAt(secret, candidate)), []byte(code)) == 1 {
@@ -119,7 +119,7 @@ func codeAt(secret []byte, step int64) string {
 	return fmt.Sprintf("%0*d", codeDigits, (binary.BigEndian.Uint32(sum[from:])&0x7fffffff)%codeModulus)
 }
 
-func (s *Service) spendAppCode(ctx context.Context, u calendar.User, code string) error {
+func (s *SignInFlow) spendAppCode(ctx context.Context, u calendar.User, code string) error {
 	secret, err := s.store.CodeSecret(ctx, u.ID)
 	if err != nil {
 		return gone(err)
@@ -135,7 +135,7 @@ func (s *Service) spendAppCode(ctx context.Context, u calendar.User, code string
 	return nil
 }
 
-func (s *Service) spendRecoveryCode(ctx context.Context, u calendar.User, code string) error {
+func (s *SignInFlow) spendRecoveryCode(ctx context.Context, u calendar.User, code string) error {
 	if err := s.store.SpendRecoveryCode(ctx, u.ID, recoveryHash(u.ID, code)); err != nil {
 		return gone(err)
 	}
@@ -143,7 +143,7 @@ func (s *Service) spendRecoveryCode(ctx context.Context, u calendar.User, code s
 }
 
 // recoverable creates recovery codes for a user who has none and returns them: they are shown only once.
-func (s *Service) recoverable(ctx context.Context, u calendar.User) ([]string, error) {
+func (s *SignInFlow) recoverable(ctx context.Context, u calendar.User) ([]string, error) {
 	f, err := s.Factors(ctx, u)
 	if err != nil || f.RecoveryCodes > 0 {
 		return nil, err
@@ -152,7 +152,7 @@ func (s *Service) recoverable(ctx context.Context, u calendar.User) ([]string, e
 }
 
 // NewRecoveryCodes replaces a user's recovery codes.
-func (s *Service) NewRecoveryCodes(ctx context.Context, u calendar.User) ([]string, error) {
+func (s *SignInFlow) NewRecoveryCodes(ctx context.Context, u calendar.User) ([]string, error) {
 	codes := make([]string, recoveryCodes)
 	hashes := make([]SecretHash, recoveryCodes)
 	for i := range codes {

@@ -68,7 +68,7 @@ const maxAgent = 100
 
 // Require passes only authenticated requests to next. If the body or the response takes long, it checks the credentials
 // again meanwhile.
-func (s *Service) Require(d Door, next Handler) http.Handler {
+func (s *Verifier) Require(d Door, next Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked := s.now()
 		ctx, proof := withProof(r.Context())
@@ -78,14 +78,14 @@ func (s *Service) Require(d Door, next Handler) http.Handler {
 			s.refuse(d, w, r, err)
 			return
 		}
-		v := &reauthorizer{service: s, door: d, w: w, r: r, caller: caller, proof: proof, asked: asked}
+		v := &reauthorizer{verifier: s, door: d, w: w, r: r, caller: caller, proof: proof, asked: asked}
 		proof.renew = v.renew
 		w, r = v.watch()
 		next(w, r, caller)
 	})
 }
 
-func (s *Service) identify(d Door, r *http.Request) (calendar.Caller, error) {
+func (s *Verifier) identify(d Door, r *http.Request) (calendar.Caller, error) {
 	scheme, credentials := presented(r)
 	if !slices.Contains(d.Schemes, scheme) {
 		return calendar.Caller{}, ErrUnauthorized
@@ -118,12 +118,12 @@ func presented(r *http.Request) (Scheme, string) {
 }
 
 // verifiers checks the credentials of each scheme.
-var verifiers = map[Scheme]func(ctx context.Context, s *Service, credentials string,
+var verifiers = map[Scheme]func(ctx context.Context, s *Verifier, credentials string,
 	from netip.Addr) (calendar.Caller, error){
-	Bearer: func(ctx context.Context, s *Service, credentials string, from netip.Addr) (calendar.Caller, error) {
+	Bearer: func(ctx context.Context, s *Verifier, credentials string, from netip.Addr) (calendar.Caller, error) {
 		return s.VerifyBearer(ctx, credentials, from)
 	},
-	Basic: func(ctx context.Context, s *Service, credentials string, from netip.Addr) (calendar.Caller, error) {
+	Basic: func(ctx context.Context, s *Verifier, credentials string, from netip.Addr) (calendar.Caller, error) {
 		user, password, ok := parseBasic(credentials)
 		if !ok {
 			return calendar.Caller{}, ErrUnauthorized
@@ -142,7 +142,7 @@ func parseBasic(credentials string) (user, password string, ok bool) {
 }
 
 // refuse writes the response to a caller who is not admitted.
-func (s *Service) refuse(d Door, w http.ResponseWriter, r *http.Request, err error) {
+func (s *Verifier) refuse(d Door, w http.ResponseWriter, r *http.Request, err error) {
 	var throttled *ThrottledError
 	switch {
 	case errors.Is(err, ErrUnauthorized):

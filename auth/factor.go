@@ -79,14 +79,14 @@ type Entry struct {
 func (e Entry) Done() bool { return e.Secret != "" }
 
 // SignIn checks a name and a password and returns a session or the first step to one. It fails like
-// [Service.VerifyBasic].
-func (s *Service) SignIn(ctx context.Context, user, password string, from netip.Addr, browser string) (Entry, error) {
+// [Verifier.VerifyBasic].
+func (s *SignInFlow) SignIn(ctx context.Context, user, password string, from netip.Addr, browser string) (Entry, error) {
 	// Read before the password is checked, so that a change in between invalidates the second step as well.
-	generation, err := s.generation(ctx, strings.ToLower(user))
+	generation, err := s.verifier.generation(ctx, strings.ToLower(user))
 	if err != nil {
 		return Entry{}, err
 	}
-	c, err := s.verifyPassword(ctx, user, password, from)
+	c, err := s.verifier.verifyPassword(ctx, user, password, from)
 	if err != nil {
 		return Entry{}, err
 	}
@@ -102,22 +102,22 @@ func (s *Service) SignIn(ctx context.Context, user, password string, from netip.
 }
 
 // enter opens a session.
-func (s *Service) enter(ctx context.Context, u calendar.User, way Way, browser string) (Entry, error) {
+func (s *SignInFlow) enter(ctx context.Context, u calendar.User, way Way, browser string) (Entry, error) {
 	if !u.GetsIn() {
 		return Entry{}, ErrUnauthorized
 	}
-	session, secret, err := s.openSession(ctx, u, way, browser)
+	session, secret, err := s.sessions.openSession(ctx, u, way, browser)
 	return Entry{Session: session, Secret: secret}, err
 }
 
 // Factors returns a user's means of authentication.
-func (s *Service) Factors(ctx context.Context, u calendar.User) (Factors, error) {
+func (s *SignInFlow) Factors(ctx context.Context, u calendar.User) (Factors, error) {
 	f, err := s.store.Factors(ctx, u.ID)
 	return f, during("looking up what "+u.Name+" signs in with", err)
 }
 
 // SecondStep completes a sign-in with a code of the user's app or a recovery code.
-func (s *Service) SecondStep(ctx context.Context, parcel Parcel, code, browser string) (Entry, error) {
+func (s *SignInFlow) SecondStep(ctx context.Context, parcel Parcel, code, browser string) (Entry, error) {
 	t, err := s.unpack(ctx, secondStep, parcel)
 	if err != nil {
 		return Entry{}, err
@@ -127,7 +127,7 @@ func (s *Service) SecondStep(ctx context.Context, parcel Parcel, code, browser s
 		return Entry{}, gone(err)
 	}
 	// The first step expires when the password or another credential of the user changes.
-	if now, err := s.generation(ctx, u.Name); err != nil || now != t.Generation {
+	if now, err := s.verifier.generation(ctx, u.Name); err != nil || now != t.Generation {
 		return Entry{}, cmp.Or(err, invalid("the account has changed meanwhile; sign in again"))
 	}
 	way, err := s.checkCode(ctx, u, code)
@@ -138,13 +138,13 @@ func (s *Service) SecondStep(ctx context.Context, parcel Parcel, code, browser s
 }
 
 // generation returns the generation of a user's credentials, or 0 if the user does not exist.
-func (s *Service) generation(ctx context.Context, name string) (int64, error) {
+func (s *Verifier) generation(ctx context.Context, name string) (int64, error) {
 	n, err := s.store.CredentialGeneration(ctx, Subject{Name: name})
 	return n, during("reading the credential generation", err)
 }
 
 // addFactor stores a second factor. If it is the user's first, all other sessions end: a password alone opened them.
-func (s *Service) addFactor(ctx context.Context, session Session, keep func() error) error {
+func (s *SignInFlow) addFactor(ctx context.Context, session Session, keep func() error) error {
 	before, err := s.Factors(ctx, session.User)
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func (s *Service) addFactor(ctx context.Context, session Session, keep func() er
 	if err := keep(); err != nil || before.Second() {
 		return err
 	}
-	return s.EndSessions(ctx, session.User, session.ID)
+	return s.sessions.EndSessions(ctx, session.User, session.ID)
 }
 
 // gone turns NotFound into ErrUnauthorized, for a user who no longer exists.
@@ -165,18 +165,18 @@ func gone(err error) error {
 
 // checkCode counts wrong codes per user only, not per address: the caller here knows the password, so strangers
 // cannot use up the attempts.
-func (s *Service) checkCode(ctx context.Context, u calendar.User, code string) (Way, error) {
-	if err := s.throttle.takeStep(u.ID); err != nil {
+func (s *SignInFlow) checkCode(ctx context.Context, u calendar.User, code string) (Way, error) {
+	if err := s.verifier.throttle.takeStep(u.ID); err != nil {
 		return "", err
 	}
 	way, err := s.spendCode(ctx, u, strings.Join(strings.Fields(code), ""))
 	if err == nil {
-		s.throttle.giveStepBack(u.ID)
+		s.verifier.throttle.giveStepBack(u.ID)
 	}
 	return way, err
 }
 
-func (s *Service) spendCode(ctx context.Context, u calendar.User, code string) (Way, error) {
+func (s *SignInFlow) spendCode(ctx context.Context, u calendar.User, code string) (Way, error) {
 	if len(code) == codeDigits {
 		return ByCode, s.spendAppCode(ctx, u, code)
 	}
@@ -184,8 +184,8 @@ func (s *Service) spendCode(ctx context.Context, u calendar.User, code string) (
 }
 
 // DropFactors removes all second factors of a user who has lost them.
-func (s *Service) DropFactors(ctx context.Context, name string) error {
-	u, err := s.User(ctx, name)
+func (s *SignInFlow) DropFactors(ctx context.Context, name string) error {
+	u, err := s.directory.User(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func errOnlyWay() error {
 }
 
 // Tidy deletes expired sessions, vouchers and spent entries.
-func (s *Service) Tidy(ctx context.Context) error {
+func (s *SessionManager) Tidy(ctx context.Context) error {
 	now := s.seconds()
 	return during("deleting expired entries", s.store.Tidy(ctx, now, now.Add(-sessionIdle)))
 }

@@ -33,7 +33,7 @@ type Group struct {
 }
 
 // CreateGroup makes a group without members. Groups and users share one namespace.
-func (s *Service) CreateGroup(ctx context.Context, name, title string) (calendar.User, error) {
+func (s *Directory) CreateGroup(ctx context.Context, name, title string) (calendar.User, error) {
 	name, err := CanonicalName(name)
 	if err != nil {
 		return calendar.User{}, err
@@ -49,7 +49,7 @@ func (s *Service) CreateGroup(ctx context.Context, name, title string) (calendar
 }
 
 // Groups returns all groups with their members, by name.
-func (s *Service) Groups(ctx context.Context) ([]Group, error) {
+func (s *Directory) Groups(ctx context.Context) ([]Group, error) {
 	all, err := s.store.Groups(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("listing groups: %w", err)
@@ -65,7 +65,7 @@ func (s *Service) Groups(ctx context.Context) ([]Group, error) {
 }
 
 // group returns a group by name, or NotFound.
-func (s *Service) group(ctx context.Context, name string) (calendar.User, error) {
+func (s *Directory) group(ctx context.Context, name string) (calendar.User, error) {
 	canonical, err := CanonicalName(name)
 	if err != nil {
 		return calendar.User{}, err
@@ -76,7 +76,7 @@ func (s *Service) group(ctx context.Context, name string) (calendar.User, error)
 
 // AddMembers adds users to a group: all of them, or none if one does not exist. It returns the users who were not
 // members before.
-func (s *Service) AddMembers(ctx context.Context, group string, users []string) (added []string, err error) {
+func (s *Directory) AddMembers(ctx context.Context, group string, users []string) (added []string, err error) {
 	g, all, err := s.party(ctx, group, users)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (s *Service) AddMembers(ctx context.Context, group string, users []string) 
 }
 
 // RemoveMembers removes users from a group. Access that came only from the group ends at once.
-func (s *Service) RemoveMembers(ctx context.Context, group string, users []string) error {
+func (s *Directory) RemoveMembers(ctx context.Context, group string, users []string) error {
 	g, all, err := s.party(ctx, group, users)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (s *Service) RemoveMembers(ctx context.Context, group string, users []strin
 }
 
 // party returns a group and some users. It fails if one of them does not exist.
-func (s *Service) party(ctx context.Context, group string,
+func (s *Directory) party(ctx context.Context, group string,
 	users []string,
 ) (g calendar.User, all []calendar.User, err error) {
 	if g, err = s.group(ctx, group); err != nil {
@@ -135,7 +135,7 @@ func (s *Service) party(ctx context.Context, group string,
 
 // DeleteGroup removes a group. Its members lose the access that came only from it; the calendars stay with their
 // owners.
-func (s *Service) DeleteGroup(ctx context.Context, name string) error {
+func (s *Directory) DeleteGroup(ctx context.Context, name string) error {
 	g, err := s.group(ctx, name)
 	if err != nil {
 		return err

@@ -9,17 +9,17 @@ import (
 
 // HandOver seals an app password for a device where its user is not signed in. It travels only in an address that
 // the device scans.
-func (s *Service) HandOver(ctx context.Context, u calendar.User, app Secret) (Parcel, error) {
+func (s *SignInFlow) HandOver(ctx context.Context, u calendar.User, app Secret) (Parcel, error) {
 	return s.pack(ctx, aDevice, packed{User: u.ID, State: []byte(app)})
 }
 
 // TakeOver opens such a parcel and returns the caller that it authenticates and the secret. ErrUnauthorized when the
 // app password was revoked meanwhile.
-func (s *Service) TakeOver(ctx context.Context, p Parcel, from netip.Addr) (calendar.Caller, Secret, error) {
+func (s *SignInFlow) TakeOver(ctx context.Context, p Parcel, from netip.Addr) (calendar.Caller, Secret, error) {
 	t, err := s.unpack(ctx, aDevice, p)
 	if err != nil {
 		return calendar.Caller{}, "", err
 	}
-	c, err := s.VerifyBearer(ctx, string(t.State), from)
+	c, err := s.verifier.VerifyBearer(ctx, string(t.State), from)
 	return c, Secret(t.State), err
 }

@@ -34,7 +34,7 @@ type IdentityStore interface {
 
 // SignInByIdentity opens a session for a person whom another service has authenticated. That service decides how
 // strictly to check, so it replaces both steps. NotFound when no user is linked with the identity.
-func (s *Service) SignInByIdentity(ctx context.Context, i Identity, browser string) (Entry, error) {
+func (s *SignInFlow) SignInByIdentity(ctx context.Context, i Identity, browser string) (Entry, error) {
 	u, err := s.store.UserByIdentity(ctx, i.Issuer, i.Subject)
 	if err != nil {
 		return Entry{}, fmt.Errorf("looking up who signs in: %w", err)
@@ -43,7 +43,7 @@ func (s *Service) SignInByIdentity(ctx context.Context, i Identity, browser stri
 }
 
 // ProveByIdentity re-authenticates a signed-in user through another service.
-func (s *Service) ProveByIdentity(ctx context.Context, session Session, i Identity) error {
+func (s *SignInFlow) ProveByIdentity(ctx context.Context, session Session, i Identity) error {
 	u, err := s.store.UserByIdentity(ctx, i.Issuer, i.Subject)
 	if err != nil {
 		return gone(err)
@@ -51,18 +51,18 @@ func (s *Service) ProveByIdentity(ctx context.Context, session Session, i Identi
 	if u.ID != session.User.ID {
 		return ErrUnauthorized
 	}
-	return s.prove(ctx, session)
+	return s.sessions.prove(ctx, session)
 }
 
 // LinkIdentity lets a user sign in through another service.
-func (s *Service) LinkIdentity(ctx context.Context, u calendar.User, i Identity) error {
+func (s *SignInFlow) LinkIdentity(ctx context.Context, u calendar.User, i Identity) error {
 	i.Created, i.Name = s.seconds(), agent(i.Name)
 	err := reworded(s.store.InsertIdentity(ctx, u.ID, i), calendar.Exists, "that account is linked with a user already")
 	return during("linking", err)
 }
 
 // OfferIdentity seals an identity until the session's user confirms that it may be linked.
-func (s *Service) OfferIdentity(ctx context.Context, session Session, i Identity) (Parcel, error) {
+func (s *SignInFlow) OfferIdentity(ctx context.Context, session Session, i Identity) (Parcel, error) {
 	state, err := json.Marshal(i)
 	if err != nil {
 		return "", fmt.Errorf("writing JSON: %w", err)
@@ -71,7 +71,7 @@ func (s *Service) OfferIdentity(ctx context.Context, session Session, i Identity
 }
 
 // AcceptIdentity links the identity that was offered in the same session.
-func (s *Service) AcceptIdentity(ctx context.Context, session Session, t Parcel) error {
+func (s *SignInFlow) AcceptIdentity(ctx context.Context, session Session, t Parcel) error {
 	parcel, err := s.unpack(ctx, linking, t)
 	if err != nil {
 		return err
@@ -87,13 +87,13 @@ func (s *Service) AcceptIdentity(ctx context.Context, session Session, t Parcel)
 }
 
 // Identities returns a user's linked identities.
-func (s *Service) Identities(ctx context.Context, u calendar.User) ([]Identity, error) {
+func (s *SignInFlow) Identities(ctx context.Context, u calendar.User) ([]Identity, error) {
 	all, err := s.store.Identities(ctx, u.ID)
 	return all, during("listing identities", err)
 }
 
 // UnlinkIdentity removes a linked identity. It refuses if the user has no other way to sign in.
-func (s *Service) UnlinkIdentity(ctx context.Context, u calendar.User, issuer, subject string) error {
+func (s *SignInFlow) UnlinkIdentity(ctx context.Context, u calendar.User, issuer, subject string) error {
 	f, err := s.Factors(ctx, u)
 	if err != nil {
 		return err
@@ -105,13 +105,13 @@ func (s *Service) UnlinkIdentity(ctx context.Context, u calendar.User, issuer, s
 }
 
 // SealState seals the state that a browser brings back from the other service.
-func (s *Service) SealState(ctx context.Context, state []byte) (Parcel, error) {
+func (s *SignInFlow) SealState(ctx context.Context, state []byte) (Parcel, error) {
 	return s.pack(ctx, elsewhere, packed{Once: rand.Text(), State: state})
 }
 
 // OpenState is the inverse of SealState. A state works once. Each use leads to a request to the other service, so the
 // number of uses per address is limited.
-func (s *Service) OpenState(ctx context.Context, from netip.Addr, t Parcel) ([]byte, error) {
+func (s *SignInFlow) OpenState(ctx context.Context, from netip.Addr, t Parcel) ([]byte, error) {
 	parcel, err := s.unpack(ctx, elsewhere, t)
 	if err != nil {
 		return nil, err

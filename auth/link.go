@@ -67,7 +67,7 @@ type LinkStore interface {
 }
 
 // CreateLink creates a link to one of the caller's calendars and returns its secret, which cannot be read again.
-func (s *Service) CreateLink(ctx context.Context, c calendar.Caller, cal calendar.Calendar,
+func (s *TokenIssuer) CreateLink(ctx context.Context, c calendar.Caller, cal calendar.Calendar,
 	spec LinkSpec,
 ) (Link, Secret, error) {
 	if err := c.May(calendar.ShareCalendar, cal); err != nil {
@@ -95,7 +95,7 @@ func (s *Service) CreateLink(ctx context.Context, c calendar.Caller, cal calenda
 // maxLinks limits a user's valid links.
 const maxLinks = 500
 
-func (s *Service) roomForLink(ctx context.Context, owner calendar.UserID, now time.Time) error {
+func (s *TokenIssuer) roomForLink(ctx context.Context, owner calendar.UserID, now time.Time) error {
 	all, err := s.store.Links(ctx, owner)
 	if err != nil {
 		return fmt.Errorf("listing links: %w", err)
@@ -123,7 +123,7 @@ func (spec LinkSpec) validate(now time.Time) error {
 // reads the store on every call, so a revocation takes effect at once in every process. It does not throttle: 32 random
 // bytes cannot be guessed. Any web page could make its visitors send wrong links, and throttling would then lock their
 // networks out of their own links and logins.
-func (s *Service) VerifyLink(ctx context.Context, secret string) (Link, error) {
+func (s *TokenIssuer) VerifyLink(ctx context.Context, secret string) (Link, error) {
 	raw, ok := decodeRaw(secret)
 	if !ok {
 		return Link{}, ErrUnauthorized
@@ -137,13 +137,13 @@ func (s *Service) VerifyLink(ctx context.Context, secret string) (Link, error) {
 	case err != nil || !hash.Is(stored) || !l.Valid(now) || l.Owner.Disabled:
 		return Link{}, ErrUnauthorized
 	}
-	s.uses.note(used{link: l.ID}, now)
+	s.verifier.uses.note(used{link: l.ID}, now)
 	return l, nil
 }
 
 // Links returns the links to a user's calendars, or all links for an empty name.
-func (s *Service) Links(ctx context.Context, owner string) ([]Link, error) {
-	of, err := s.idOf(ctx, owner)
+func (s *TokenIssuer) Links(ctx context.Context, owner string) ([]Link, error) {
+	of, err := s.directory.idOf(ctx, owner)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (s *Service) Links(ctx context.Context, owner string) ([]Link, error) {
 }
 
 // RevokeLink revokes a link at once, in every process.
-func (s *Service) RevokeLink(ctx context.Context, id LinkID) error {
+func (s *TokenIssuer) RevokeLink(ctx context.Context, id LinkID) error {
 	err := reworded(s.store.RevokeLink(ctx, id, s.seconds()), calendar.NotFound, "there is no link %q",
 		shortened(string(id), maxTitle))
 	return during("revoking the link", err)

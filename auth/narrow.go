@@ -9,7 +9,7 @@ import (
 
 // NarrowToken restricts a token or grant to the given scopes and, unless calendars is nil, to the given calendars. It
 // takes effect at once, in every process. At least one scope and one calendar must remain.
-func (s *Service) NarrowToken(ctx context.Context, id calendar.TokenID, scopes calendar.Scope,
+func (s *TokenIssuer) NarrowToken(ctx context.Context, id calendar.TokenID, scopes calendar.Scope,
 	calendars []calendar.CalendarID,
 ) error {
 	cred, err := s.store.TokenByID(ctx, id)

@@ -50,7 +50,7 @@ type packed struct {
 func (t packed) until() time.Time { return time.Unix(t.Until, 0).UTC() }
 
 // cipher reads the key from the store on first use.
-func (s *Service) cipher(ctx context.Context) (cipher.AEAD, error) {
+func (s *SignInFlow) cipher(ctx context.Context) (cipher.AEAD, error) {
 	if box := s.box.Load(); box != nil {
 		return *box, nil
 	}
@@ -70,7 +70,7 @@ func (s *Service) cipher(ctx context.Context) (cipher.AEAD, error) {
 	return box, nil
 }
 
-func (s *Service) pack(ctx context.Context, of errand, t packed) (Parcel, error) {
+func (s *SignInFlow) pack(ctx context.Context, of errand, t packed) (Parcel, error) {
 	box, err := s.cipher(ctx)
 	if err != nil {
 		return "", err
@@ -85,7 +85,7 @@ func (s *Service) pack(ctx context.Context, of errand, t packed) (Parcel, error)
 }
 
 // unpack opens a parcel. The error is Invalid if the parcel is damaged or expired; the user must start over.
-func (s *Service) unpack(ctx context.Context, of errand, text Parcel) (t packed, err error) {
+func (s *SignInFlow) unpack(ctx context.Context, of errand, text Parcel) (t packed, err error) {
 	box, err := s.cipher(ctx)
 	if err != nil {
 		return t, err

@@ -30,7 +30,7 @@ type Passkey struct {
 const maxPasskeys = 20
 
 // BeginPasskey asks a user's authenticator to create a passkey.
-func (s *Service) BeginPasskey(ctx context.Context, site passkey.Site,
+func (s *SignInFlow) BeginPasskey(ctx context.Context, site passkey.Site,
 	u calendar.User,
 ) (options string, t Parcel, err error) {
 	p, err := s.personOf(ctx, u)
@@ -46,7 +46,7 @@ func (s *Service) BeginPasskey(ctx context.Context, site passkey.Site,
 }
 
 // AddPasskey stores the authenticator's new passkey. A user without recovery codes gets some.
-func (s *Service) AddPasskey(ctx context.Context, site passkey.Site, session Session, t Parcel,
+func (s *SignInFlow) AddPasskey(ctx context.Context, site passkey.Site, session Session, t Parcel,
 	name, answer string,
 ) (recovery []string, err error) {
 	u := session.User
@@ -83,7 +83,7 @@ func (s *Service) AddPasskey(ctx context.Context, site passkey.Site, session Ses
 }
 
 // BeginPasskeySignIn asks the browser for a signature by any passkey of this site.
-func (s *Service) BeginPasskeySignIn(ctx context.Context, site passkey.Site) (options string, t Parcel, err error) {
+func (s *SignInFlow) BeginPasskeySignIn(ctx context.Context, site passkey.Site) (options string, t Parcel, err error) {
 	c, err := site.BeginUsing()
 	if err != nil {
 		return "", "", err
@@ -94,7 +94,7 @@ func (s *Service) BeginPasskeySignIn(ctx context.Context, site passkey.Site) (op
 
 // SignInByPasskey opens a session for the holder of a passkey. The authenticator has verified the person by fingerprint
 // or PIN, so a passkey replaces both steps.
-func (s *Service) SignInByPasskey(ctx context.Context, site passkey.Site, t Parcel,
+func (s *SignInFlow) SignInByPasskey(ctx context.Context, site passkey.Site, t Parcel,
 	answer, browser string,
 ) (Entry, error) {
 	u, err := s.checkPasskey(ctx, site, t, answer)
@@ -105,7 +105,7 @@ func (s *Service) SignInByPasskey(ctx context.Context, site passkey.Site, t Parc
 }
 
 // ProveByPasskey re-authenticates a signed-in user with a passkey.
-func (s *Service) ProveByPasskey(ctx context.Context, site passkey.Site, session Session, t Parcel,
+func (s *SignInFlow) ProveByPasskey(ctx context.Context, site passkey.Site, session Session, t Parcel,
 	answer string,
 ) error {
 	u, err := s.checkPasskey(ctx, site, t, answer)
@@ -115,11 +115,11 @@ func (s *Service) ProveByPasskey(ctx context.Context, site passkey.Site, session
 	if u.ID != session.User.ID {
 		return ErrUnauthorized
 	}
-	return s.prove(ctx, session)
+	return s.sessions.prove(ctx, session)
 }
 
 // checkPasskey returns the user who made the signature. A signature works only once.
-func (s *Service) checkPasskey(ctx context.Context, site passkey.Site, t Parcel, answer string) (calendar.User, error) {
+func (s *SignInFlow) checkPasskey(ctx context.Context, site passkey.Site, t Parcel, answer string) (calendar.User, error) {
 	parcel, err := s.unpack(ctx, usePasskey, t)
 	if err != nil {
 		return calendar.User{}, err
@@ -147,7 +147,7 @@ func (s *Service) checkPasskey(ctx context.Context, site passkey.Site, t Parcel,
 }
 
 // unlessRefused hides the reason of a refusal from the visitor; the log has it.
-func (s *Service) unlessRefused(ctx context.Context, err error) error {
+func (s *SignInFlow) unlessRefused(ctx context.Context, err error) error {
 	if !errors.Is(err, passkey.ErrRefused) {
 		return err
 	}
@@ -155,7 +155,7 @@ func (s *Service) unlessRefused(ctx context.Context, err error) error {
 	return ErrUnauthorized
 }
 
-func (s *Service) personOf(ctx context.Context, u calendar.User) (passkey.Person, error) {
+func (s *SignInFlow) personOf(ctx context.Context, u calendar.User) (passkey.Person, error) {
 	all, err := s.Passkeys(ctx, u)
 	p := passkey.Person{Handle: string(u.ID), Name: u.Name, Title: u.Title()}
 	for _, one := range all {
@@ -165,13 +165,13 @@ func (s *Service) personOf(ctx context.Context, u calendar.User) (passkey.Person
 }
 
 // Passkeys returns a user's passkeys, the oldest first.
-func (s *Service) Passkeys(ctx context.Context, u calendar.User) ([]Passkey, error) {
+func (s *SignInFlow) Passkeys(ctx context.Context, u calendar.User) ([]Passkey, error) {
 	all, err := s.store.Passkeys(ctx, u.ID)
 	return all, during("listing passkeys", err)
 }
 
 // DropPasskey removes one of a user's passkeys.
-func (s *Service) DropPasskey(ctx context.Context, u calendar.User, id PasskeyID) error {
+func (s *SignInFlow) DropPasskey(ctx context.Context, u calendar.User, id PasskeyID) error {
 	f, err := s.Factors(ctx, u)
 	if err != nil {
 		return err

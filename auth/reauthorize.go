@@ -22,12 +22,12 @@ const (
 
 // reauthorizer re-authorizes a request that takes long.
 type reauthorizer struct {
-	service *Service
-	door    Door
-	w       http.ResponseWriter
-	r       *http.Request
-	caller  calendar.Caller
-	proof   *Proof
+	verifier *Verifier
+	door     Door
+	w        http.ResponseWriter
+	r        *http.Request
+	caller   calendar.Caller
+	proof    *Proof
 
 	mu sync.Mutex
 	// asked is when the credential was last checked, changed is set if it gave other rights then.
@@ -51,12 +51,12 @@ func (v *reauthorizer) watch() (http.ResponseWriter, *http.Request) {
 func (v *reauthorizer) still(age time.Duration) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	now := v.service.now()
+	now := v.verifier.now()
 	if now.Sub(v.asked) < age {
 		return nil
 	}
 	ctx, later := withProof(v.r.Context())
-	c, err := v.service.identify(v.door, v.r.WithContext(ctx))
+	c, err := v.verifier.identify(v.door, v.r.WithContext(ctx))
 	switch {
 	case err != nil && away(err):
 		return err
@@ -127,7 +127,7 @@ func (a *authorizedWriter) WriteHeader(status int) {
 
 func (a *authorizedWriter) Write(p []byte) (int, error) {
 	if !a.refused && errors.Is(a.still(askAgain), ErrUnauthorized) {
-		a.service.log.InfoContext(a.r.Context(), "an answer breaks off: the credential is no longer good", "user",
+		a.verifier.log.InfoContext(a.r.Context(), "an answer breaks off: the credential is no longer good", "user",
 			a.caller.User.Name, "token", a.caller.Token)
 		panic(http.ErrAbortHandler)
 	}

@@ -5,7 +5,7 @@ import (
 )
 
 // Living counts the tokens and links that are valid now.
-func (s *Service) Living(ctx context.Context) (tokens, links int, err error) {
+func (s *TokenIssuer) Living(ctx context.Context) (tokens, links int, err error) {
 	now := s.now()
 	allTokens, err := s.Tokens(ctx, "")
 	if err != nil {
@@ -20,6 +20,6 @@ func (s *Service) Living(ctx context.Context) (tokens, links int, err error) {
 }
 
 // RevokeAll revokes all tokens, links and sessions at once, in every process.
-func (s *Service) RevokeAll(ctx context.Context) error {
+func (s *TokenIssuer) RevokeAll(ctx context.Context) error {
 	return during("revoking all tokens and links", s.store.RevokeAll(ctx, s.seconds()))
 }

@@ -54,7 +54,7 @@ func (s *sealer) keyOf(ctx context.Context) ([]byte, error) {
 
 // unseal decides on a token by its seal, without a hash or a place in the gate. It leaves open passwords and tokens
 // without a seal, that is, tokens last used before seals existed.
-func (s *Service) unseal(ctx context.Context, a attempt) (v verdict, decided bool, err error) {
+func (s *Verifier) unseal(ctx context.Context, a attempt) (v verdict, decided bool, err error) {
 	if a.subject.Token == "" {
 		return verdict{}, false, nil
 	}
@@ -75,7 +75,7 @@ func (s *Service) unseal(ctx context.Context, a attempt) (v verdict, decided boo
 }
 
 // sealLate adds the seal to a token that has none, while its secret is at hand.
-func (s *Service) sealLate(ctx context.Context, id calendar.TokenID, half string) {
+func (s *Verifier) sealLate(ctx context.Context, id calendar.TokenID, half string) {
 	seal, err := s.sealer.seal(ctx, id, half)
 	if err == nil {
 		err = s.store.SealToken(ctx, id, seal)

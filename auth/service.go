@@ -75,11 +75,24 @@ type Config struct {
 	Limits Limits
 }
 
-// Service authenticates users and manages their sessions and credentials.
+// Service authenticates users and manages their sessions and credentials. Each part has its own file or files.
 type Service struct {
-	store  Store
-	now    func() time.Time
-	newID  func() string
+	*Verifier
+	*Directory
+	*TokenIssuer
+	*SessionManager
+	*SignInFlow
+}
+
+// records is the part that all have: the store, and the clock.
+type records struct {
+	store Store
+	now   func() time.Time
+}
+
+// Verifier authenticates the requests of programs: it checks passwords, tokens and access tokens, and throttles guesses.
+type Verifier struct {
+	records
 	log    *slog.Logger
 	hasher Hasher
 	decoy  Hash
@@ -93,33 +106,73 @@ type Service struct {
 	// strangers and known are the gates in front of the hasher.
 	strangers, known *gate
 	uses             *uses
+}
+
+// Directory manages users, their addresses and groups, and the links by which users choose a password.
+type Directory struct {
+	records
+	newID    func() string
+	verifier *Verifier
+	sessions *SessionManager
+}
+
+// TokenIssuer issues, lists and revokes tokens and the links to calendars.
+type TokenIssuer struct {
+	records
+	verifier  *Verifier
+	directory *Directory
+}
+
+// SessionManager opens and ends the sessions of browsers.
+type SessionManager struct {
+	records
+	uses *uses
+}
+
+// SignInFlow signs people in, step by step, and manages what they sign in with: codes, passkeys and accounts at
+// identity providers.
+type SignInFlow struct {
+	records
+	log       *slog.Logger
+	verifier  *Verifier
+	directory *Directory
+	sessions  *SessionManager
 	// returns limits returns from an identity provider, by address.
 	returns *Limiter
 	// box seals parcels; nil until the key has been read.
 	box atomic.Pointer[cipher.AEAD]
 }
 
-// New makes a Service. It starts no goroutine; see [Service.Run].
+// New makes a Service. It starts no goroutine; see [Verifier.Run].
 func New(c Config) *Service {
-	l := c.Limits
+	l, r := c.Limits, records{c.Store, c.Now}
 	strangers, known := newGate(l.Line, l.Places, l.Wait), newGate(l.KnownLine, l.Places, l.Wait)
 	if l.OnePlace {
 		strangers.places = make(chan struct{}, 1)
 		known.places = strangers.places
 	}
-	return &Service{
-		store: c.Store, now: c.Now, newID: c.NewID, log: c.Logger, hasher: c.Hasher, decoy: c.Hasher.Decoy(),
+	v := &Verifier{
+		records: r, log: c.Logger, hasher: c.Hasher, decoy: c.Hasher.Decoy(),
 		sealer: &sealer{store: c.Store}, memory: newMemory(l), flights: newFlights(), throttle: newThrottle(c.Now, l),
 		strangers: strangers, known: known, uses: newUses(l.Credentials),
-		returns: NewLimiter(c.Now, l.PerReturn, l.Buckets),
+	}
+	sessions := &SessionManager{records: r, uses: v.uses}
+	d := &Directory{records: r, newID: c.NewID, verifier: v, sessions: sessions}
+	return &Service{
+		Verifier: v, Directory: d, SessionManager: sessions,
+		TokenIssuer: &TokenIssuer{records: r, verifier: v, directory: d},
+		SignInFlow: &SignInFlow{
+			records: r, log: c.Logger, verifier: v, directory: d, sessions: sessions,
+			returns: NewLimiter(c.Now, l.PerReturn, l.Buckets),
+		},
 	}
 }
 
 // seconds returns the current time at the store's resolution.
-func (s *Service) seconds() time.Time { return s.now().UTC().Truncate(time.Second) }
+func (r records) seconds() time.Time { return r.now().UTC().Truncate(time.Second) }
 
 // hash computes the hash of a new password or secret.
-func (s *Service) hash(ctx context.Context, secret string) (h Hash, err error) {
+func (s *Verifier) hash(ctx context.Context, secret string) (h Hash, err error) {
 	err = s.known.do(ctx, 0, func() error {
 		h, err = s.hasher.Hash(secret)
 		return err
@@ -136,7 +189,7 @@ type Load struct {
 }
 
 // Load returns the present load.
-func (s *Service) Load() Load {
+func (s *Verifier) Load() Load {
 	l := Load{Hashed: s.hashed.Load(), Busy: s.busy.Load()}
 	for _, g := range []*gate{s.strangers, s.known} {
 		l.Waiting += g.waiting()
@@ -149,7 +202,7 @@ func (s *Service) Load() Load {
 }
 
 // check compares a secret with a hash, once the gate has a place.
-func (s *Service) check(ctx context.Context, g *gate, rank int, secret string, h Hash) (c Check, err error) {
+func (s *Verifier) check(ctx context.Context, g *gate, rank int, secret string, h Hash) (c Check, err error) {
 	defer func() {
 		if err != nil && calendar.ReasonOf(err) == calendar.Unavailable {
 			s.busy.Add(1)

@@ -77,7 +77,7 @@ type SessionStore interface {
 	EndSessions(ctx context.Context, user calendar.UserID, but SessionID) error
 }
 
-func (s *Service) openSession(ctx context.Context, u calendar.User, way Way, browser string) (Session, Secret, error) {
+func (s *SessionManager) openSession(ctx context.Context, u calendar.User, way Way, browser string) (Session, Secret, error) {
 	raw, now := newRaw(), s.seconds()
 	id, hash := rawParts(raw)
 	session := Session{
@@ -98,7 +98,7 @@ func (s *Service) openSession(ctx context.Context, u calendar.User, way Way, bro
 }
 
 // roomForSession ends the least recently seen sessions, to make room for one more.
-func (s *Service) roomForSession(ctx context.Context, user calendar.UserID) error {
+func (s *SessionManager) roomForSession(ctx context.Context, user calendar.UserID) error {
 	all, err := s.store.Sessions(ctx, user)
 	if err != nil {
 		return fmt.Errorf("listing sessions: %w", err)
@@ -115,7 +115,7 @@ func (s *Service) roomForSession(ctx context.Context, user calendar.UserID) erro
 
 // Session returns the session of a secret. The error is ErrUnauthorized for any fault of the secret, or Unavailable. It
 // reads the store on every call, so an ended session is invalid at once in every process.
-func (s *Service) Session(ctx context.Context, secret string) (Session, error) {
+func (s *SessionManager) Session(ctx context.Context, secret string) (Session, error) {
 	raw, ok := decodeRaw(secret)
 	if !ok {
 		return Session{}, ErrUnauthorized
@@ -135,8 +135,8 @@ func (s *Service) Session(ctx context.Context, secret string) (Session, error) {
 
 // Prove re-authenticates a signed-in user by password and, if a second factor is set up, a code of the app or a
 // recovery code.
-func (s *Service) Prove(ctx context.Context, session Session, password, code string, from netip.Addr) error {
-	c, err := s.verifyPassword(ctx, session.User.Name, password, from)
+func (s *SignInFlow) Prove(ctx context.Context, session Session, password, code string, from netip.Addr) error {
+	c, err := s.verifier.verifyPassword(ctx, session.User.Name, password, from)
 	if err != nil {
 		return err
 	}
@@ -149,15 +149,15 @@ func (s *Service) Prove(ctx context.Context, session Session, password, code str
 			return err
 		}
 	}
-	return s.prove(ctx, session)
+	return s.sessions.prove(ctx, session)
 }
 
-func (s *Service) prove(ctx context.Context, session Session) error {
+func (s *SessionManager) prove(ctx context.Context, session Session) error {
 	return during("renewing the session", s.store.ProveSession(ctx, session.ID, s.seconds()))
 }
 
 // Sessions returns a user's signed-in browsers, the most recently seen first.
-func (s *Service) Sessions(ctx context.Context, u calendar.User) ([]Session, error) {
+func (s *SessionManager) Sessions(ctx context.Context, u calendar.User) ([]Session, error) {
 	all, err := s.store.Sessions(ctx, u.ID)
 	if err != nil {
 		return nil, fmt.Errorf("listing sessions: %w", err)
@@ -166,11 +166,11 @@ func (s *Service) Sessions(ctx context.Context, u calendar.User) ([]Session, err
 }
 
 // EndSession signs a user out of one browser, at once and in every process.
-func (s *Service) EndSession(ctx context.Context, u calendar.User, id SessionID) error {
+func (s *SessionManager) EndSession(ctx context.Context, u calendar.User, id SessionID) error {
 	return during("ending the session", s.store.EndSession(ctx, u.ID, id))
 }
 
 // EndSessions signs a user out everywhere but in one browser; an empty id means everywhere.
-func (s *Service) EndSessions(ctx context.Context, u calendar.User, but SessionID) error {
+func (s *SessionManager) EndSessions(ctx context.Context, u calendar.User, but SessionID) error {
 	return during("ending sessions", s.store.EndSessions(ctx, u.ID, but))
 }

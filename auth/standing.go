@@ -9,7 +9,7 @@ import (
 
 // Standing re-authenticates a caller of the past: it returns the present caller of the user's password or, if token is
 // set, of that token. ErrUnauthorized when the credential no longer admits programs.
-func (s *Service) Standing(ctx context.Context, user calendar.User, token calendar.TokenID) (calendar.Caller, error) {
+func (s *Verifier) Standing(ctx context.Context, user calendar.User, token calendar.TokenID) (calendar.Caller, error) {
 	find := func() (Credential, error) { return s.store.PasswordByName(ctx, user.Name) }
 	if token != "" {
 		find = func() (Credential, error) { return s.store.TokenByID(ctx, token) }

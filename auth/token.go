@@ -60,12 +60,12 @@ type TokenSpec struct {
 }
 
 // CreateToken creates a token and returns its text, which cannot be read again.
-func (s *Service) CreateToken(ctx context.Context, spec TokenSpec) (Token, Secret, error) {
+func (s *TokenIssuer) CreateToken(ctx context.Context, spec TokenSpec) (Token, Secret, error) {
 	now := s.seconds()
 	if err := spec.validate(now); err != nil {
 		return Token{}, "", err
 	}
-	u, err := s.User(ctx, spec.User)
+	u, err := s.directory.User(ctx, spec.User)
 	if err != nil {
 		return Token{}, "", err
 	}
@@ -76,11 +76,11 @@ func (s *Service) CreateToken(ctx context.Context, spec TokenSpec) (Token, Secre
 		return Token{}, "", err
 	}
 	id, half, text := newSecret()
-	h, err := s.hash(ctx, half)
+	h, err := s.verifier.hash(ctx, half)
 	if err != nil {
 		return Token{}, "", err
 	}
-	seal, err := s.sealer.seal(ctx, id, half)
+	seal, err := s.verifier.sealer.seal(ctx, id, half)
 	if err != nil {
 		return Token{}, "", err
 	}
@@ -99,7 +99,7 @@ func (s *Service) CreateToken(ctx context.Context, spec TokenSpec) (Token, Secre
 const maxTokens = 500
 
 // RoomForToken refuses a further token when the user has too many.
-func (s *Service) RoomForToken(ctx context.Context, user calendar.UserID) error {
+func (s *TokenIssuer) RoomForToken(ctx context.Context, user calendar.UserID) error {
 	all, err := s.store.Tokens(ctx, user)
 	if err != nil {
 		return fmt.Errorf("listing tokens: %w", err)
@@ -134,8 +134,8 @@ func (spec TokenSpec) validate(now time.Time) error {
 }
 
 // Tokens returns a user's tokens, or all tokens for an empty name, including revoked and expired ones.
-func (s *Service) Tokens(ctx context.Context, user string) ([]Token, error) {
-	of, err := s.idOf(ctx, user)
+func (s *TokenIssuer) Tokens(ctx context.Context, user string) ([]Token, error) {
+	of, err := s.directory.idOf(ctx, user)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (s *Service) Tokens(ctx context.Context, user string) ([]Token, error) {
 }
 
 // RevokeToken revokes a token at once, in every process.
-func (s *Service) RevokeToken(ctx context.Context, id calendar.TokenID) error {
+func (s *TokenIssuer) RevokeToken(ctx context.Context, id calendar.TokenID) error {
 	err := reworded(s.store.RevokeToken(ctx, id, s.seconds()), calendar.NotFound, "there is no token %q",
 		shortened(string(id), maxTitle))
 	return during("revoking the token", err)

@@ -48,7 +48,7 @@ func CanonicalName(name string) (string, error) {
 }
 
 // CreateUser creates a user.
-func (s *Service) CreateUser(ctx context.Context, n NewUser) (calendar.User, error) {
+func (s *Directory) CreateUser(ctx context.Context, n NewUser) (calendar.User, error) {
 	name, err := CanonicalName(n.Name)
 	if err != nil {
 		return calendar.User{}, err
@@ -58,7 +58,7 @@ func (s *Service) CreateUser(ctx context.Context, n NewUser) (calendar.User, err
 	}
 	var h Hash
 	if !n.Invited {
-		if h, err = s.hash(ctx, n.Password); err != nil {
+		if h, err = s.verifier.hash(ctx, n.Password); err != nil {
 			return calendar.User{}, err
 		}
 	}
@@ -140,7 +140,7 @@ func (e UserEdit) Leaves(u calendar.User) bool {
 func left[T comparable](next *T, now T) bool { return next == nil || *next == now }
 
 // ChangeUser changes a user's properties, in every process at once, and returns the changed user.
-func (s *Service) ChangeUser(ctx context.Context, name string, e UserEdit) (calendar.User, error) {
+func (s *Directory) ChangeUser(ctx context.Context, name string, e UserEdit) (calendar.User, error) {
 	u, err := s.User(ctx, name)
 	if err != nil {
 		return u, err
@@ -199,13 +199,13 @@ func CheckTimezone(name string) error {
 }
 
 // Users returns all users, by name.
-func (s *Service) Users(ctx context.Context) ([]calendar.User, error) {
+func (s *Directory) Users(ctx context.Context) ([]calendar.User, error) {
 	all, err := s.store.Users(ctx)
 	return all, during("listing users", err)
 }
 
 // User returns a user by name, or NotFound.
-func (s *Service) User(ctx context.Context, name string) (calendar.User, error) {
+func (s *Directory) User(ctx context.Context, name string) (calendar.User, error) {
 	canonical, err := CanonicalName(name)
 	if err != nil {
 		return calendar.User{}, err
@@ -215,7 +215,7 @@ func (s *Service) User(ctx context.Context, name string) (calendar.User, error) 
 }
 
 // idOf returns a user's id by name; an empty name gives an empty id.
-func (s *Service) idOf(ctx context.Context, name string) (calendar.UserID, error) {
+func (s *Directory) idOf(ctx context.Context, name string) (calendar.UserID, error) {
 	if name == "" {
 		return "", nil
 	}
@@ -225,7 +225,7 @@ func (s *Service) idOf(ctx context.Context, name string) (calendar.UserID, error
 
 // SetPassword replaces a user's password. The old one and all sessions end at once, in every process; tokens stay
 // valid.
-func (s *Service) SetPassword(ctx context.Context, name, password string) error {
+func (s *Directory) SetPassword(ctx context.Context, name, password string) error {
 	u, err := s.User(ctx, name)
 	if err != nil {
 		return err
@@ -234,25 +234,25 @@ func (s *Service) SetPassword(ctx context.Context, name, password string) error 
 }
 
 // ChangePassword replaces the password of a signed-in user. Their present session stays.
-func (s *Service) ChangePassword(ctx context.Context, session Session, password string) error {
+func (s *Directory) ChangePassword(ctx context.Context, session Session, password string) error {
 	return s.setPassword(ctx, session.User, password, session.ID)
 }
 
-func (s *Service) setPassword(ctx context.Context, u calendar.User, password string, but SessionID) error {
+func (s *Directory) setPassword(ctx context.Context, u calendar.User, password string, but SessionID) error {
 	if err := notARoom(u); err != nil {
 		return err
 	}
 	if err := validatePassword(password); err != nil {
 		return err
 	}
-	h, err := s.hash(ctx, password)
+	h, err := s.verifier.hash(ctx, password)
 	if err != nil {
 		return err
 	}
 	if err := s.store.SetPassword(ctx, u.ID, h); err != nil {
 		return fmt.Errorf("setting the password: %w", err)
 	}
-	return s.EndSessions(ctx, u, but)
+	return s.sessions.EndSessions(ctx, u, but)
 }
 
 // notARoom refuses to let a room sign in.
@@ -265,12 +265,12 @@ func notARoom(u calendar.User) error {
 
 // EndAccess ends a user's sessions, tokens, app passwords, OAuth grants, codes and vouchers in every process. The
 // password and its second factors stay.
-func (s *Service) EndAccess(ctx context.Context, u calendar.User) error {
+func (s *Directory) EndAccess(ctx context.Context, u calendar.User) error {
 	return during("ending the user's access", s.store.EndAccess(ctx, u.ID, s.seconds()))
 }
 
 // DeleteUser removes a user and everything that belongs to them.
-func (s *Service) DeleteUser(ctx context.Context, name string) error {
+func (s *Directory) DeleteUser(ctx context.Context, name string) error {
 	u, err := s.User(ctx, name)
 	if err != nil {
 		return err

@@ -56,7 +56,7 @@ func (u *uses) note(what used, now time.Time) {
 
 // Run writes the last-use times of tokens, links and sessions until ctx ends. Then it writes the queued ones and
 // returns. Without Run, everything works except these times.
-func (s *Service) Run(ctx context.Context) {
+func (s *Verifier) Run(ctx context.Context) {
 	for {
 		select {
 		case u := <-s.uses.queued:
@@ -68,7 +68,7 @@ func (s *Service) Run(ctx context.Context) {
 	}
 }
 
-func (s *Service) touchRest(ctx context.Context) {
+func (s *Verifier) touchRest(ctx context.Context) {
 	for {
 		select {
 		case u := <-s.uses.queued:
@@ -79,7 +79,7 @@ func (s *Service) touchRest(ctx context.Context) {
 	}
 }
 
-func (s *Service) touch(ctx context.Context, u use) {
+func (s *Verifier) touch(ctx context.Context, u use) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), useTimeout)
 	defer cancel()
 	at := u.at.Truncate(time.Second)

@@ -36,7 +36,7 @@ type attempt struct {
 
 // VerifyBasic authenticates a user name with a password, or with a token in its place, from an address. The error is
 // ErrUnauthorized, *ThrottledError, or Unavailable when the store is unavailable or too many logins are waiting.
-func (s *Service) VerifyBasic(ctx context.Context, user, password string, from netip.Addr) (calendar.Caller, error) {
+func (s *Verifier) VerifyBasic(ctx context.Context, user, password string, from netip.Addr) (calendar.Caller, error) {
 	name, err := CanonicalName(user)
 	// No user can have such a name or password, so a quick refusal reveals nothing about the store.
 	if err != nil || password == "" || len(password) > maxPassword {
@@ -64,7 +64,7 @@ func (s *Service) VerifyBasic(ctx context.Context, user, password string, from n
 }
 
 // verifyPassword authenticates a person by name and password, for signing in.
-func (s *Service) verifyPassword(ctx context.Context, user, password string, from netip.Addr) (calendar.Caller, error) {
+func (s *Verifier) verifyPassword(ctx context.Context, user, password string, from netip.Addr) (calendar.Caller, error) {
 	name, err := CanonicalName(user)
 	if err != nil || password == "" || len(password) > maxPassword {
 		return calendar.Caller{}, ErrUnauthorized
@@ -78,7 +78,7 @@ func (s *Service) verifyPassword(ctx context.Context, user, password string, fro
 }
 
 // VerifyBearer returns the caller of a bearer token. Its errors are the same as for VerifyBasic.
-func (s *Service) VerifyBearer(ctx context.Context, token string, from netip.Addr) (calendar.Caller, error) {
+func (s *Verifier) VerifyBearer(ctx context.Context, token string, from netip.Addr) (calendar.Caller, error) {
 	id, half, ok := parseSecret(token)
 	if !ok {
 		return calendar.Caller{}, ErrUnauthorized
@@ -92,7 +92,7 @@ func (s *Service) VerifyBearer(ctx context.Context, token string, from netip.Add
 
 // StillGood re-checks the token of a caller that holds a stream open, and returns ErrUnauthorized if it is no longer
 // valid. It ignores passwords: they come with each request, so no stream is opened with one.
-func (s *Service) StillGood(ctx context.Context, c calendar.Caller) error {
+func (s *Verifier) StillGood(ctx context.Context, c calendar.Caller) error {
 	if c.Token == "" {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (s *Service) StillGood(ctx context.Context, c calendar.Caller) error {
 
 // verify answers from the cache if possible. It reads the generation for every request, so a revocation by any process
 // takes effect at once.
-func (s *Service) verify(ctx context.Context, a attempt) (calendar.Caller, error) {
+func (s *Verifier) verify(ctx context.Context, a attempt) (calendar.Caller, error) {
 	generation, err := s.store.CredentialGeneration(ctx, a.subject)
 	if err != nil {
 		return calendar.Caller{}, fmt.Errorf("reading the credential generation: %w", err)
@@ -132,14 +132,14 @@ func (s *Service) verify(ctx context.Context, a attempt) (calendar.Caller, error
 }
 
 // noteUse records a token's use.
-func (s *Service) noteUse(c calendar.Caller) {
+func (s *Verifier) noteUse(c calendar.Caller) {
 	if c.Token != "" {
 		s.uses.note(used{token: c.Token}, s.now())
 	}
 }
 
 // judge checks a credential and caches the verdict.
-func (s *Service) judge(ctx context.Context, a attempt, generation int64) (verdict, error) {
+func (s *Verifier) judge(ctx context.Context, a attempt, generation int64) (verdict, error) {
 	// Another check may have finished since verify looked.
 	if v, ok := s.memory.recall(a.digest, generation, s.now()); ok {
 		return v, nil
@@ -156,7 +156,7 @@ func (s *Service) judge(ctx context.Context, a attempt, generation int64) (verdi
 }
 
 // judgeByHash is judge for credentials that need a hash. It pays the throttle first.
-func (s *Service) judgeByHash(ctx context.Context, a attempt, generation int64) (verdict, error) {
+func (s *Verifier) judgeByHash(ctx context.Context, a attempt, generation int64) (verdict, error) {
 	known := s.memory.knows(a.digest)
 	if !known {
 		if err := s.throttle.take(a.pair); err != nil {
@@ -176,7 +176,7 @@ func (s *Service) judgeByHash(ctx context.Context, a attempt, generation int64) 
 }
 
 // weigh looks up the credential and checks it; hashed is set if that took a hash.
-func (s *Service) weigh(ctx context.Context, a attempt, known bool) (v verdict, hashed bool, err error) {
+func (s *Verifier) weigh(ctx context.Context, a attempt, known bool) (v verdict, hashed bool, err error) {
 	cred, err := a.load(ctx)
 	if err != nil && calendar.ReasonOf(err) != calendar.NotFound {
 		return verdict{}, false, fmt.Errorf("looking up the credential: %w", err)
@@ -230,7 +230,7 @@ func (c Credential) caller() calendar.Caller {
 
 // strengthen replaces a hash made with weaker parameters, while the password is at hand. A failure does not affect the
 // login.
-func (s *Service) strengthen(ctx context.Context, cred Credential, password string) {
+func (s *Verifier) strengthen(ctx context.Context, cred Credential, password string) {
 	next, err := s.hash(ctx, password)
 	if err == nil {
 		err = s.store.Rehash(ctx, cred.User.ID, cred.Hash, next)

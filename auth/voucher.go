@@ -47,7 +47,7 @@ type VoucherStore interface {
 }
 
 // Vouch creates a link for a user and revokes their others. Its secret is shown once.
-func (s *Service) Vouch(ctx context.Context, name string, kind VoucherKind) (Voucher, Secret, error) {
+func (s *Directory) Vouch(ctx context.Context, name string, kind VoucherKind) (Voucher, Secret, error) {
 	u, err := s.User(ctx, name)
 	if err != nil {
 		return Voucher{}, "", err
@@ -65,7 +65,7 @@ func (s *Service) Vouch(ctx context.Context, name string, kind VoucherKind) (Vou
 }
 
 // Voucher returns the voucher of a link. NotFound when it is used, expired or unknown.
-func (s *Service) Voucher(ctx context.Context, secret string) (Voucher, error) {
+func (s *Directory) Voucher(ctx context.Context, secret string) (Voucher, error) {
 	raw, ok := decodeRaw(secret)
 	if !ok {
 		return Voucher{}, errUsed()
@@ -87,7 +87,7 @@ func errUsed() error {
 }
 
 // Redeem sets the password that the user of a link chose, and ends all their sessions.
-func (s *Service) Redeem(ctx context.Context, secret, password string) (calendar.User, error) {
+func (s *Directory) Redeem(ctx context.Context, secret, password string) (calendar.User, error) {
 	v, err := s.Voucher(ctx, secret)
 	if err != nil {
 		return v.User, err
@@ -95,7 +95,7 @@ func (s *Service) Redeem(ctx context.Context, secret, password string) (calendar
 	if err := validatePassword(password); err != nil {
 		return v.User, err
 	}
-	h, err := s.hash(ctx, password)
+	h, err := s.verifier.hash(ctx, password)
 	if err != nil {
 		return v.User, err
 	}
@@ -107,7 +107,7 @@ func (s *Service) Redeem(ctx context.Context, secret, password string) (calendar
 }
 
 // Vouchers returns the unused links, by user name.
-func (s *Service) Vouchers(ctx context.Context) ([]Voucher, error) {
+func (s *Directory) Vouchers(ctx context.Context) ([]Voucher, error) {
 	all, err := s.store.Vouchers(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("listing links: %w", err)
@@ -116,6 +116,6 @@ func (s *Service) Vouchers(ctx context.Context) ([]Voucher, error) {
 }
 
 // DropVouchers revokes a user's links.
-func (s *Service) DropVouchers(ctx context.Context, u calendar.User) error {
+func (s *Directory) DropVouchers(ctx context.Context, u calendar.User) error {
 	return during("taking links back", s.store.DropVouchers(ctx, u.ID))
 }
