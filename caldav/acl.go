@@ -117,17 +117,17 @@ var privileges = []struct {
 	{"d:read", collections &^ atCalendar, freely},
 	{"d:read", atNotice | atItem, freely},
 	// A sharee with free/busy access may read the busy times as events, too.
-	{"d:read", atCalendar | atObject, may(calendar.SeeBusy)},
+	{"d:read", atCalendar | atObject, mayDo(calendar.SeeBusy)},
 	{"d:read-current-user-privilege-set", everything, freely},
-	{"c:read-free-busy", atCalendar | atObject, may(calendar.SeeBusy)},
+	{"c:read-free-busy", atCalendar | atObject, mayDo(calendar.SeeBusy)},
 	// Without it, Thunderbird and others treat a calendar as read-only, even with all other privileges.
-	{"d:write", atCalendar | atObject, may(calendar.WriteObjects, calendar.DeleteObjects)},
+	{"d:write", atCalendar | atObject, mayDo(calendar.WriteObjects, calendar.DeleteObjects)},
 	// A read-only sharee may set the name and color for themselves, too, but does not get this privilege: Thunderbird
 	// would treat the calendar as writable.
-	{"d:write-properties", atCalendar, may(calendar.WriteObjects, calendar.ArrangeCalendar)},
-	{"d:write-content", atCalendar | atObject, may(calendar.WriteObjects)},
-	{"d:bind", atCalendar, may(calendar.WriteObjects)},
-	{"d:unbind", atCalendar, may(calendar.DeleteObjects)},
+	{"d:write-properties", atCalendar, mayDo(calendar.WriteObjects, calendar.ArrangeCalendar)},
+	{"d:write-content", atCalendar | atObject, mayDo(calendar.WriteObjects)},
+	{"d:bind", atCalendar, mayDo(calendar.WriteObjects)},
+	{"d:unbind", atCalendar, mayDo(calendar.DeleteObjects)},
 	{"c:schedule-deliver", atInbox, freely},
 	{"c:schedule-deliver-invite", atInbox, freely},
 	{"c:schedule-deliver-reply", atInbox, freely},
@@ -138,7 +138,7 @@ var privileges = []struct {
 	{"c:schedule-send-freebusy", atOutbox, mayAsk},
 	{"d:read-acl", everything &^ (atCalendar | atObject), (*resource).beOwn},
 	{"d:read-acl", atCalendar | atObject, mayReadACL},
-	{"d:write-properties", atObject, may(calendar.WriteObjects)},
+	{"d:write-properties", atObject, mayDo(calendar.WriteObjects)},
 	{"d:write-properties", atPrincipal | atHome | atInbox, mayOwn},
 	{"d:bind", atHome, mayCreate},
 	{"d:unbind", atHome, mayUnbind},
@@ -147,7 +147,7 @@ var privileges = []struct {
 
 func freely(*resource) error { return nil }
 
-func may(actions ...calendar.Action) func(*resource) error {
+func mayDo(actions ...calendar.Action) func(*resource) error {
 	return func(r *resource) error {
 		for _, a := range actions {
 			if err := r.x.caller.May(a, r.calendar); err != nil {

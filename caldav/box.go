@@ -50,7 +50,7 @@ func (b box[T]) sync(x *request, r *resource, p plan, since calendar.SyncToken, 
 	if err != nil {
 		return err
 	}
-	list := make([]listed, len(changes.Items))
+	list := make([]listedChange, len(changes.Items))
 	for i, item := range changes.Items {
 		list[i].resource = b.member(r, item)
 		list[i].version, list[i].gone = item.Latest()

@@ -20,10 +20,10 @@ const (
 var vocabulary = dav.NewNamespaces([2]string{"d", dav.NS}, [2]string{"c", caldavNS}, [2]string{"cs", serverNS},
 	[2]string{"a", appleNS}, [2]string{"oc", owncloudNS})
 
-func caldav(local string) xml.Name   { return xml.Name{Space: caldavNS, Local: local} }
-func server(local string) xml.Name   { return xml.Name{Space: serverNS, Local: local} }
-func apple(local string) xml.Name    { return xml.Name{Space: appleNS, Local: local} }
-func owncloud(local string) xml.Name { return xml.Name{Space: owncloudNS, Local: local} }
+func caldavName(local string) xml.Name { return xml.Name{Space: caldavNS, Local: local} }
+func server(local string) xml.Name     { return xml.Name{Space: serverNS, Local: local} }
+func apple(local string) xml.Name      { return xml.Name{Space: appleNS, Local: local} }
+func owncloud(local string) xml.Name   { return xml.Name{Space: owncloudNS, Local: local} }
 
 // kindElement writes a component kind as CALDAV:comp (RFC 4791 §9.6.1).
 func kindElement(m *dav.Markup, k calendar.Kind) {
@@ -80,7 +80,7 @@ func principalHrefs(m *dav.Markup, all []calendar.User, err error) error {
 }
 
 // writeOwnPlace writes the address of one of the caller's own collections. For any other user it is absent.
-func writeOwnPlace(r *resource, m *dav.Markup, at form) error {
+func writeOwnPlace(r *resource, m *dav.Markup, at addressForm) error {
 	if r.other != nil {
 		return dav.ErrAbsent
 	}

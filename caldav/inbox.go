@@ -17,18 +17,18 @@ func schedulingProperties() []property {
 	}
 	return slices.Concat(
 		under("RFC 6638 §2.1, §2.2, §2.4, §9",
-			row(caldav("calendar-user-address-set"), atPrincipal, 0, writeUserAddresses),
-			row(caldav("calendar-user-type"), atPrincipal, 0, writeUserType),
-			row(caldav("schedule-inbox-URL"), atPrincipal, 0, writeInboxURL),
-			row(caldav("schedule-outbox-URL"), atPrincipal, 0, writeOutboxURL),
-			settable(caldav("schedule-calendar-transp"), 0, writeTransparency, setTransparency),
+			serverProperty(caldavName("calendar-user-address-set"), atPrincipal, 0, writeUserAddresses),
+			serverProperty(caldavName("calendar-user-type"), atPrincipal, 0, writeUserType),
+			serverProperty(caldavName("schedule-inbox-URL"), atPrincipal, 0, writeInboxURL),
+			serverProperty(caldavName("schedule-outbox-URL"), atPrincipal, 0, writeOutboxURL),
+			settable(caldavName("schedule-calendar-transp"), 0, writeTransparency, setTransparency),
 			property{
-				name: caldav("schedule-default-calendar-URL"), on: atInbox, get: writeDefaultCalendar,
+				name: caldavName("schedule-default-calendar-URL"), on: atInbox, get: writeDefaultCalendar,
 				arrange: arrangeDefault,
 			},
-			row(caldav("schedule-tag"), atObject, 0, writeScheduleTag),
+			serverProperty(caldavName("schedule-tag"), atObject, 0, writeScheduleTag),
 		),
-		under("RFC 7953 §7.2", availability(caldav("calendar-availability"))),
+		under("RFC 7953 §7.2", availability(caldavName("calendar-availability"))),
 		under("Apple's extensions", availability(server("calendar-availability"))),
 	)
 }

@@ -192,13 +192,13 @@ func refuseLink(x *request, err error) {
 // property.
 func linkProperties() []property {
 	return []property{
-		row(dav.Name("resourcetype"), everything, allprop, nothing),
-		row(dav.Name("displayname"), everything, allprop, writeFeedName),
-		row(dav.Name("getetag"), everything, allprop, writeFeedTag),
-		row(dav.Name("getcontenttype"), everything, allprop, writeFeedType),
-		row(dav.Name("getlastmodified"), everything, allprop, writeFeedModified),
-		row(dav.Name("current-user-privilege-set"), everything, 0, writeFeedPrivileges),
-		row(apple("calendar-color"), everything, 0, writeFeedColor),
+		serverProperty(dav.Name("resourcetype"), everything, allprop, nothing),
+		serverProperty(dav.Name("displayname"), everything, allprop, writeFeedName),
+		serverProperty(dav.Name("getetag"), everything, allprop, writeFeedTag),
+		serverProperty(dav.Name("getcontenttype"), everything, allprop, writeFeedType),
+		serverProperty(dav.Name("getlastmodified"), everything, allprop, writeFeedModified),
+		serverProperty(dav.Name("current-user-privilege-set"), everything, 0, writeFeedPrivileges),
+		serverProperty(apple("calendar-color"), everything, 0, writeFeedColor),
 	}
 }
 

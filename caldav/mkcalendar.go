@@ -81,7 +81,7 @@ var errTaken = dav.Refuse(http.StatusMethodNotAllowed, "there is already a calen
 
 // createCalendar makes a calendar with the given properties. If any of them cannot be set, it makes none and refuse
 // renders the reasons.
-func createCalendar(x *request, set []dav.Edit, refuse func(*request, changes) error) error {
+func createCalendar(x *request, set []dav.Edit, refuse func(*request, propertyChanges) error) error {
 	n := calendar.NewCalendar{Segment: x.at.calendar, Subscription: isSubscription(set)}
 	outcome := applyEdits(x, set, &n.Properties, true)
 	if outcome.Failed {
@@ -109,7 +109,7 @@ func createCalendar(x *request, set []dav.Edit, refuse func(*request, changes) e
 
 // refuseCalendar answers with the multistatus that RFC 4791 §5.3.1.1 requires for properties that cannot be set,
 // although no calendar was made.
-func refuseCalendar(x *request, o changes) error {
+func refuseCalendar(x *request, o propertyChanges) error {
 	m := x.Markup()
 	defer x.Release(m)
 	m.Begin("d:multistatus")
@@ -121,7 +121,7 @@ func refuseCalendar(x *request, o changes) error {
 }
 
 // refuseCollection answers with 403. RFC 5689 §3 defines no status for this case, and a 207 would look like success.
-func refuseCollection(x *request, o changes) error {
+func refuseCollection(x *request, o propertyChanges) error {
 	m := x.Markup()
 	defer x.Release(m)
 	m.Begin("d:mkcol-response")

@@ -65,7 +65,7 @@ func calendarMultiget(x *request, r *resource, q *multigetRequest) error {
 		return r.getMessages(p, q.hrefs)
 	}
 	f := newFetcher(x, p.data, r.calendar)
-	f.told = make(map[member]bool, min(len(q.hrefs), chunk))
+	f.told = make(map[homeMember]bool, min(len(q.hrefs), chunk))
 	defer f.leave()
 	ms := x.multistatus(p)
 	for hrefs := range slices.Chunk(q.hrefs, chunk) {
@@ -115,13 +115,13 @@ func (ms *multistatus) addOne(f *fetcher, at place, href string) error {
 	return ms.add(r)
 }
 
-// member identifies an object within the home of the request.
-type member struct {
+// homeMember identifies an object within the home of the request.
+type homeMember struct {
 	calendar calendar.Segment
 	object   calendar.ObjectName
 }
 
-func memberAt(at place) member { return member{at.calendar, at.object} }
+func memberAt(at place) homeMember { return homeMember{at.calendar, at.object} }
 
 // fetcher fetches objects by address, in chunks.
 type fetcher struct {
@@ -133,7 +133,7 @@ type fetcher struct {
 	// calendars caches the calendars of the request.
 	calendars map[calendar.Segment]calendar.Calendar
 	// told are the objects that have been answered.
-	told map[member]bool
+	told map[homeMember]bool
 	*fetched
 	// bytes is the size of the fetched objects. cut is set if the chunk ended early, so a missing object may still
 	// exist.
@@ -148,10 +148,10 @@ type fetched struct {
 	// places are the addresses of the current chunk, objects the objects found there, found their indexes.
 	places  []place
 	objects []calendar.Object
-	found   map[member]int
+	found   map[homeMember]int
 }
 
-var chunks = sync.Pool{New: func() any { return &fetched{found: map[member]int{}} }}
+var chunks = sync.Pool{New: func() any { return &fetched{found: map[homeMember]int{}} }}
 
 // newFetcher makes a fetcher. own is the request's own calendar, if it has one.
 func newFetcher(x *request, data bool, own calendar.Calendar) *fetcher {
@@ -259,7 +259,7 @@ func (f *fetcher) fetchFrom(segment calendar.Segment, names []calendar.ObjectNam
 			return err
 		}
 		f.bytes += size
-		f.found[member{segment, o.Name}] = len(f.objects)
+		f.found[homeMember{segment, o.Name}] = len(f.objects)
 		f.objects = append(f.objects, o)
 	}
 	return nil

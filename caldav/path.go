@@ -37,11 +37,11 @@ const (
 // userName is a user's name in an address, decoded.
 type userName string
 
-// form is the index of the layout's row that an address matches.
-type form uint8
+// addressForm is the index of the layout's row that an address matches.
+type addressForm uint8
 
 const (
-	formHost form = iota
+	formHost addressForm = iota
 	formWellKnown
 	formBarePrincipals
 	formRoot
@@ -73,7 +73,7 @@ const (
 // even though no server told them to.
 var layout = [...]struct {
 	kind   kind
-	parent form
+	parent addressForm
 	path   []string
 }{
 	formHost:           {atEntrance, formHost, nil},
@@ -96,7 +96,7 @@ var layout = [...]struct {
 
 // place is a parsed address. It may be one where no resource exists.
 type place struct {
-	form     form
+	form     addressForm
 	user     userName
 	calendar calendar.Segment
 	object   calendar.ObjectName
@@ -164,7 +164,7 @@ next:
 		if len(row.path) != len(segments) {
 			continue
 		}
-		p := place{form: form(f)}
+		p := place{form: addressForm(f)}
 		for i, part := range row.path {
 			if !p.with(part, segments[i]) {
 				continue next

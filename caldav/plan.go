@@ -156,7 +156,7 @@ type requested struct {
 func (q *requested) UnmarshalXML(d *xml.Decoder, _ xml.StartElement) error {
 	return dav.Within(d, func(t xml.StartElement) error {
 		q.names = append(q.names, t.Name)
-		if t.Name != caldav("calendar-data") {
+		if t.Name != caldavName("calendar-data") {
 			return d.Skip()
 		}
 		q.data = &calxml.CalendarData{}

@@ -44,7 +44,7 @@ func searchables() []searchable {
 	return []searchable{
 		{dav.Name("displayname"), "name", namesOf},
 		{server("email-address-set"), "mail address", mailOf},
-		{caldav("calendar-user-address-set"), "address as an attendee", addressesOf},
+		{caldavName("calendar-user-address-set"), "address as an attendee", addressesOf},
 	}
 }
 

@@ -45,8 +45,8 @@ const (
 	ofHome
 )
 
-// row is a property that only the server sets.
-func row(name xml.Name, on kind, flags propertyFlags, get func(*resource, *dav.Markup) error) property {
+// serverProperty is a property that only the server sets.
+func serverProperty(name xml.Name, on kind, flags propertyFlags, get func(*resource, *dav.Markup) error) property {
 	return property{name: name, on: on, flags: flags, get: get}
 }
 

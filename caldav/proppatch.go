@@ -8,16 +8,16 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// changes are the results for all properties, and the changes of dead properties, which include elements whose
-// attributes no code here interprets.
-type changes struct {
+// propertyChanges are the results for all properties, and the changes of dead properties, which include elements
+// whose attributes no code here interprets.
+type propertyChanges struct {
 	dav.Outcome
 	kept []calendar.DeadProperty
 }
 
 // applyEdits applies the edits to p in order, and returns the result of each.
-func applyEdits(x *request, all []dav.Edit, p *calendar.Properties, creating bool) changes {
-	var o changes
+func applyEdits(x *request, all []dav.Edit, p *calendar.Properties, creating bool) propertyChanges {
+	var o propertyChanges
 	for _, e := range all {
 		var refusal *dav.StatusError
 		kept, err := applyEdit(x, e, p, creating)
@@ -69,7 +69,7 @@ func serveProppatch(x *request) error {
 }
 
 // patchResource changes the properties of a resource.
-func patchResource(x *request, all []dav.Edit) (o changes, err error) {
+func patchResource(x *request, all []dav.Edit) (o propertyChanges, err error) {
 	when, err := x.precondition()
 	if err != nil {
 		return o, err
@@ -95,7 +95,7 @@ func patchResource(x *request, all []dav.Edit) (o changes, err error) {
 }
 
 // patchCalendar changes live and dead properties of a calendar in one transaction.
-func patchCalendar(x *request, all []dav.Edit) (o changes, err error) {
+func patchCalendar(x *request, all []dav.Edit) (o propertyChanges, err error) {
 	cal, err := x.calendarAt(x.at)
 	if err != nil {
 		return o, err
@@ -114,9 +114,9 @@ func patchCalendar(x *request, all []dav.Edit) (o changes, err error) {
 }
 
 // patchInbox changes the caller's scheduling settings.
-func patchInbox(x *request, all []dav.Edit) (o changes, err error) {
+func patchInbox(x *request, all []dav.Edit) (o propertyChanges, err error) {
 	err = x.Service.PatchScheduling(x.R.Context(), x.caller, func(s *calendar.Scheduling) error {
-		o = changes{}
+		o = propertyChanges{}
 		for _, e := range all {
 			var refusal *dav.StatusError
 			row := x.byName[e.Name]

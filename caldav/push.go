@@ -36,9 +36,9 @@ func pushed(local string) xml.Name { return xml.Name{Space: pushNS, Local: local
 // pushProperties are the properties that clients read before they register. DAVx⁵ recognizes a calendar by its topic.
 func pushProperties() []property {
 	return under("WebDAV-Push",
-		row(pushed("transports"), atHome|atCalendar, 0, writePushTransports),
-		row(pushed("topic"), atHome|atCalendar, 0, writePushTopic),
-		row(pushed("supported-triggers"), atHome|atCalendar, 0, writePushTriggers),
+		serverProperty(pushed("transports"), atHome|atCalendar, 0, writePushTransports),
+		serverProperty(pushed("topic"), atHome|atCalendar, 0, writePushTopic),
+		serverProperty(pushed("supported-triggers"), atHome|atCalendar, 0, writePushTriggers),
 	)
 }
 

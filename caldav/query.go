@@ -89,7 +89,7 @@ func (q *queryRequest) timezone() (*zone.Zone, error) {
 	}
 	cal, id, err := soleTimezone(strings.TrimSpace(*q.Timezone))
 	if err == nil && (cal.Property("VERSION") == nil || cal.Property("PRODID") == nil) {
-		err = unfit("it needs a VERSION and a PRODID") // RFC 5545 §3.6
+		err = errUnfit("it needs a VERSION and a PRODID") // RFC 5545 §3.6
 	}
 	var z *zone.Zone
 	if err == nil {

@@ -95,10 +95,10 @@ func (r *resource) children() iter.Seq2[*resource, error] { return r.node().memb
 // fixed yields the members that always exist. Of homes and notification collections, it yields the caller's.
 func (r *resource) fixed(yield func(*resource, error) bool) {
 	for f, row := range layout {
-		if row.parent != r.at.form || form(f) == r.at.form {
+		if row.parent != r.at.form || addressForm(f) == r.at.form {
 			continue
 		}
-		at := place{form: form(f)}
+		at := place{form: addressForm(f)}
 		if row.kind&(atHome|atBox) != 0 {
 			at.user = userName(r.x.caller.User.Name)
 		}
@@ -118,7 +118,7 @@ func (r *resource) homeMembers(yield func(*resource, error) bool) {
 	if r.x.caller.MayOwn(calendar.ReadObjects) != nil {
 		return
 	}
-	for _, form := range [...]form{formInbox, formOutbox} {
+	for _, form := range [...]addressForm{formInbox, formOutbox} {
 		if !yield(&resource{x: r.x, at: place{form: form, user: r.at.user}}, nil) {
 			return
 		}

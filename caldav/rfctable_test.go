@@ -85,7 +85,7 @@ func addressRows() [][]string {
 
 func methodRows() [][]string {
 	var rows [][]string
-	for _, m := range methods() {
+	for _, m := range methodTable() {
 		rows = append(rows, []string{m.name, m.on.words(), "`" + m.needs + "`", m.source})
 	}
 	return rows
@@ -93,7 +93,7 @@ func methodRows() [][]string {
 
 func reportRows() [][]string {
 	var rows [][]string
-	for _, r := range reports() {
+	for _, r := range reportTable() {
 		rows = append(rows, []string{"`" + vocabulary.Tag(r.name) + "`", r.on.words(), r.source})
 	}
 	return rows
@@ -101,7 +101,7 @@ func reportRows() [][]string {
 
 func propertyRows() [][]string {
 	var rows [][]string
-	for _, p := range properties() {
+	for _, p := range propertyTable() {
 		if p.flags&inReports != 0 {
 			continue
 		}

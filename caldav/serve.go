@@ -18,7 +18,7 @@ func New(c Config) (*Handler, error) {
 	}
 	h := &Handler{
 		Config: c, addresses: at, classes: []string{davClasses},
-		methods: methods(), reports: reports(), nodes: nodes(), properties: properties(),
+		methods: methodTable(), reports: reportTable(), nodes: nodeTable(), properties: propertyTable(),
 	}
 	h.byName, h.ofLinks = rowsByName(h.properties), rowsByName(linkProperties())
 	if c.Push != nil {

@@ -9,14 +9,14 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-func unfit(format string, args ...any) error {
+func errUnfit(format string, args ...any) error {
 	return dav.Refuse(http.StatusConflict, format, args...)
 }
 
 // setResourceType accepts the types that a client can make. RFC 5689 §3: a collection's type is set at its creation
 // and never changes.
 func setResourceType(_ *calendar.Properties, e *dav.Element) error {
-	if e == nil || !e.Has(dav.Name("collection")) || !e.Has(caldav("calendar")) && !e.Has(subscribed) ||
+	if e == nil || !e.Has(dav.Name("collection")) || !e.Has(caldavName("calendar")) && !e.Has(subscribed) ||
 		len(e.Children) != 2 {
 		return dav.Breach("d:valid-resourcetype",
 			"the only collections that can be made here are calendars and subscriptions: DAV:collection with "+
@@ -84,7 +84,7 @@ func setKinds(p *calendar.Properties, e *dav.Element) error {
 	}
 	for _, c := range e.Children {
 		k := calendar.Kind(strings.ToUpper(c.Attr("name")))
-		if c.XMLName == caldav("comp") && !p.Kinds.Has(k) && !implied.Has(k) {
+		if c.XMLName == caldavName("comp") && !p.Kinds.Has(k) && !implied.Has(k) {
 			p.Kinds = append(p.Kinds, k)
 		}
 	}
@@ -97,12 +97,12 @@ func setKinds(p *calendar.Properties, e *dav.Element) error {
 
 func setTransparency(p *calendar.Properties, e *dav.Element) error {
 	switch {
-	case e == nil || e.Has(caldav("opaque")):
+	case e == nil || e.Has(caldavName("opaque")):
 		p.Transparent = false
-	case e.Has(caldav("transparent")):
+	case e.Has(caldavName("transparent")):
 		p.Transparent = true
 	default:
-		return unfit("schedule-calendar-transp must be opaque or transparent")
+		return errUnfit("schedule-calendar-transp must be opaque or transparent")
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func setEnabled(p *calendar.Properties, e *dav.Element) error {
 	case "0":
 		p.Hidden = true
 	default:
-		return unfit("calendar-enabled must be 1 or 0")
+		return errUnfit("calendar-enabled must be 1 or 0")
 	}
 	return nil
 }
@@ -139,7 +139,7 @@ func setParsed[T any](at **T, e *dav.Element, parse func(string) (T, error)) err
 	}
 	v, err := parse(e.Text)
 	if err != nil {
-		return unfit("%s: %s", e.XMLName.Local, err)
+		return errUnfit("%s: %s", e.XMLName.Local, err)
 	}
 	*at = &v
 	return nil

@@ -20,8 +20,8 @@ func sharedType(r *resource) string {
 	return ""
 }
 
-// granted maps a share's access to privileges of RFC 3744 §3 and RFC 4791 §6.1.1.
-var granted = [...][]string{
+// grantedPrivileges maps a share's access to privileges of RFC 3744 §3 and RFC 4791 §6.1.1.
+var grantedPrivileges = [...][]string{
 	calendar.FreeBusyAccess: {"c:read-free-busy"},
 	calendar.ReadAccess:     {"d:read"},
 	calendar.WriteAccess:    {"d:read", "d:write"},
@@ -36,7 +36,7 @@ func writeShareGrants(r *resource, m *dav.Markup) error {
 			continue
 		}
 		m.Raw("<d:ace><d:principal>").Href(principalOf(s.User.Name)).Raw("</d:principal><d:grant>")
-		for _, tag := range granted[given] {
+		for _, tag := range grantedPrivileges[given] {
 			privilegeElement(m, tag)
 		}
 		m.Raw("</d:grant><d:protected/></d:ace>")

@@ -181,8 +181,8 @@ func (s *synchronization) finish() error {
 	return s.End()
 }
 
-// listed is a change in a list that is always read whole: a home, the notifications or the inbox.
-type listed struct {
+// listedChange is a change in a list that is always read whole: a home, the notifications or the inbox.
+type listedChange struct {
 	*resource
 	version calendar.Version
 	gone    bool
@@ -193,7 +193,7 @@ type listed struct {
 
 // syncList writes the changes since a token in the order of their versions, and the new token. Paging is exact, since
 // each change has its own version.
-func syncList(x *request, p plan, list []listed, since, now calendar.SyncToken, limit int) error {
+func syncList(x *request, p plan, list []listedChange, since, now calendar.SyncToken, limit int) error {
 	last := now.Version
 	more := limit > 0 && len(list) > limit
 	if more {
@@ -232,11 +232,11 @@ func syncHome(x *request, _ *resource, p plan, since calendar.SyncToken, limit i
 	if err != nil {
 		return err
 	}
-	list := make([]listed, 0, len(changes.List))
+	list := make([]listedChange, 0, len(changes.List))
 	for _, change := range changes.List {
 		at := place{form: formCalendar, user: x.at.user, calendar: change.Address}
 		list = append(list,
-			listed{&resource{x: x, at: at, calendar: change.Calendar}, change.Version, change.Gone, deep})
+			listedChange{&resource{x: x, at: at, calendar: change.Calendar}, change.Version, change.Gone, deep})
 	}
 	return syncList(x, p, list, since, changes.Now, limit)
 }

@@ -11,8 +11,8 @@ import (
 	"caldav-mcp-server/calendar/service"
 )
 
-// methods is the table of methods. Allow, supported-method-set and 405 are derived from it.
-func methods() []method {
+// methodTable is the table of methods. Allow, supported-method-set and 405 are derived from it.
+func methodTable() []method {
 	return []method{
 		{"OPTIONS", everything, "d:read", serveOptions, nil, "RFC 9110 §9.3.7, RFC 4918 §10.1"},
 		{"GET", everything, "d:read", serveGet, nil, "RFC 9110 §9.3.1"},
@@ -34,18 +34,18 @@ func methods() []method {
 	}
 }
 
-// reports is the table of reports. supported-report-set is derived from it.
-func reports() []report {
+// reportTable is the table of reports. supported-report-set is derived from it.
+func reportTable() []report {
 	return []report{
 		{
-			caldav("calendar-query"), atHome | atCalendar | atObject | atInbox | atOutbox, reading(calendarQuery),
+			caldavName("calendar-query"), atHome | atCalendar | atObject | atInbox | atOutbox, reading(calendarQuery),
 			"RFC 4791 §7.8, RFC 6638 §2.2",
 		},
 		{
-			caldav("calendar-multiget"), atHome | atCalendar | atObject | atInbox | atOutbox, reading(calendarMultiget),
+			caldavName("calendar-multiget"), atHome | atCalendar | atObject | atInbox | atOutbox, reading(calendarMultiget),
 			"RFC 4791 §7.9, RFC 6638 §2.2",
 		},
-		{caldav("free-busy-query"), atHome | atCalendar, reading(freeBusyQuery), "RFC 4791 §7.10"},
+		{caldavName("free-busy-query"), atHome | atCalendar, reading(freeBusyQuery), "RFC 4791 §7.10"},
 		{dav.Name("sync-collection"), atHome | atCalendar | atBox | atInbox, reading(syncCollection), "RFC 6578 §3.2"},
 		{dav.Name("expand-property"), everything, reading(expandProperties), "RFC 3253 §3.8"},
 		{dav.Name("acl-principal-prop-set"), everything, reading(aclPrincipals), "RFC 3744 §9.2"},
@@ -56,8 +56,8 @@ func reports() []report {
 	}
 }
 
-// properties is the table of all properties, in the order of allprop.
-func properties() []property {
+// propertyTable is the table of all properties, in the order of allprop.
+func propertyTable() []property {
 	return slices.Concat(webdavProperties(), accessProperties(), calendarProperties(), schedulingProperties(),
 		appleProperties(), sharingProperties(), pushProperties(), doctorProperties())
 }
@@ -73,13 +73,13 @@ func webdavProperties() []property {
 				name: dav.Name("displayname"), on: atPrincipal | atHome | atCalendar, flags: allprop,
 				get: writeDisplayName, set: setDisplayName,
 			},
-			row(dav.Name("getetag"), leaves|atCalendar, allprop, writeETag),
-			row(dav.Name("getcontenttype"), leaves, allprop, writeContentType),
-			row(dav.Name("getcontentlength"), everything&^atCalendar, allprop, writeContentLength),
-			row(dav.Name("getlastmodified"), dated|atNotice|atItem, allprop, writeLastModified),
-			row(dav.Name("creationdate"), dated|atNotice|atItem, allprop, writeCreationDate),
-			row(dav.Name("supportedlock"), everything, allprop, nothing),
-			row(dav.Name("lockdiscovery"), everything, allprop, nothing),
+			serverProperty(dav.Name("getetag"), leaves|atCalendar, allprop, writeETag),
+			serverProperty(dav.Name("getcontenttype"), leaves, allprop, writeContentType),
+			serverProperty(dav.Name("getcontentlength"), everything&^atCalendar, allprop, writeContentLength),
+			serverProperty(dav.Name("getlastmodified"), dated|atNotice|atItem, allprop, writeLastModified),
+			serverProperty(dav.Name("creationdate"), dated|atNotice|atItem, allprop, writeCreationDate),
+			serverProperty(dav.Name("supportedlock"), everything, allprop, nothing),
+			serverProperty(dav.Name("lockdiscovery"), everything, allprop, nothing),
 		),
 	)
 }
@@ -87,37 +87,37 @@ func webdavProperties() []property {
 func accessProperties() []property {
 	return slices.Concat(
 		under("RFC 3744 §4, §5",
-			row(dav.Name("owner"), atPrincipal|atHome|dated|atBox|atNotice|atScheduling, 0, writeOwner),
-			row(dav.Name("current-user-privilege-set"), everything, 0, writePrivileges),
-			row(dav.Name("supported-privilege-set"), everything, 0, writeSupportedPrivileges),
-			row(dav.Name("acl"), everything, 0, writeAccessList),
-			row(dav.Name("acl-restrictions"), everything, 0, writeAccessRestrictions),
-			row(dav.Name("inherited-acl-set"), everything, 0, nothing),
-			row(dav.Name("principal-URL"), atPrincipal, 0, writeOwnAddress),
-			row(dav.Name("alternate-URI-set"), atPrincipal, 0, nothing),
-			row(dav.Name("group-member-set"), atPrincipal, 0, writeMembers),
-			row(dav.Name("group-membership"), atPrincipal, 0, writeMembership),
-			row(dav.Name("principal-collection-set"), everything, 0, writePrincipalCollections),
+			serverProperty(dav.Name("owner"), atPrincipal|atHome|dated|atBox|atNotice|atScheduling, 0, writeOwner),
+			serverProperty(dav.Name("current-user-privilege-set"), everything, 0, writePrivileges),
+			serverProperty(dav.Name("supported-privilege-set"), everything, 0, writeSupportedPrivileges),
+			serverProperty(dav.Name("acl"), everything, 0, writeAccessList),
+			serverProperty(dav.Name("acl-restrictions"), everything, 0, writeAccessRestrictions),
+			serverProperty(dav.Name("inherited-acl-set"), everything, 0, nothing),
+			serverProperty(dav.Name("principal-URL"), atPrincipal, 0, writeOwnAddress),
+			serverProperty(dav.Name("alternate-URI-set"), atPrincipal, 0, nothing),
+			serverProperty(dav.Name("group-member-set"), atPrincipal, 0, writeMembers),
+			serverProperty(dav.Name("group-membership"), atPrincipal, 0, writeMembership),
+			serverProperty(dav.Name("principal-collection-set"), everything, 0, writePrincipalCollections),
 		),
 		under("RFC 5397",
-			row(dav.Name("current-user-principal"), everything, 0, writeOwnPrincipal),
+			serverProperty(dav.Name("current-user-principal"), everything, 0, writeOwnPrincipal),
 		),
 		under("RFC 3253 §3.1",
-			row(dav.Name("supported-method-set"), everything, 0, writeSupportedMethods),
-			row(dav.Name("supported-report-set"), everything, 0, writeSupportedReports),
+			serverProperty(dav.Name("supported-method-set"), everything, 0, writeSupportedMethods),
+			serverProperty(dav.Name("supported-report-set"), everything, 0, writeSupportedReports),
 		),
 		under("RFC 5842 §3.1",
-			row(dav.Name("resource-id"), atPrincipal|atHome|atCalendar, 0, writeResourceID),
+			serverProperty(dav.Name("resource-id"), atPrincipal|atHome|atCalendar, 0, writeResourceID),
 		),
 		under("RFC 5995 §3.2",
-			row(dav.Name("add-member"), atCalendar, 0, writeOwnAddress),
+			serverProperty(dav.Name("add-member"), atCalendar, 0, writeOwnAddress),
 		),
 		under("RFC 4331 §3, §4",
-			row(dav.Name("quota-available-bytes"), atHome|atCalendar, 0, writeQuotaAvailable),
-			row(dav.Name("quota-used-bytes"), atHome|atCalendar, 0, writeQuotaUsed),
+			serverProperty(dav.Name("quota-available-bytes"), atHome|atCalendar, 0, writeQuotaAvailable),
+			serverProperty(dav.Name("quota-used-bytes"), atHome|atCalendar, 0, writeQuotaUsed),
 		),
 		under("RFC 6578 §4",
-			row(dav.Name("sync-token"), atHome|atCalendar|atBox|atInbox, ofHome, writeSyncToken),
+			serverProperty(dav.Name("sync-token"), atHome|atCalendar|atBox|atInbox, ofHome, writeSyncToken),
 		),
 	)
 }
@@ -125,21 +125,21 @@ func accessProperties() []property {
 func calendarProperties() []property {
 	return slices.Concat(
 		under("RFC 4791 §5.2, §6.2",
-			row(caldav("calendar-home-set"), atPrincipal, 0, writeHome),
-			settable(caldav("calendar-description"), 0, writeDescription, setDescription),
-			settable(caldav("calendar-timezone"), 0, writeTimezone, setTimezone),
-			settable(caldav("supported-calendar-component-set"), atCreation|ofContent, writeKinds, setKinds),
-			row(caldav("supported-calendar-data"), atCalendar, 0, writeMediaTypes),
-			row(caldav("max-resource-size"), atCalendar, 0, writeMaxSize),
-			row(caldav("max-instances"), atCalendar, 0, writeMaxInstances),
-			row(caldav("max-attendees-per-instance"), atCalendar, 0, writeMaxAttendees),
-			row(caldav("min-date-time"), atCalendar, 0, writeMinTime),
-			row(caldav("max-date-time"), atCalendar, 0, writeMaxTime),
-			row(caldav("supported-collation-set"), atHome|dated|atInbox, 0, writeCollations),
-			row(caldav("calendar-data"), atObject|atItem, inReports, writeData),
+			serverProperty(caldavName("calendar-home-set"), atPrincipal, 0, writeHome),
+			settable(caldavName("calendar-description"), 0, writeDescription, setDescription),
+			settable(caldavName("calendar-timezone"), 0, writeTimezone, setTimezone),
+			settable(caldavName("supported-calendar-component-set"), atCreation|ofContent, writeKinds, setKinds),
+			serverProperty(caldavName("supported-calendar-data"), atCalendar, 0, writeMediaTypes),
+			serverProperty(caldavName("max-resource-size"), atCalendar, 0, writeMaxSize),
+			serverProperty(caldavName("max-instances"), atCalendar, 0, writeMaxInstances),
+			serverProperty(caldavName("max-attendees-per-instance"), atCalendar, 0, writeMaxAttendees),
+			serverProperty(caldavName("min-date-time"), atCalendar, 0, writeMinTime),
+			serverProperty(caldavName("max-date-time"), atCalendar, 0, writeMaxTime),
+			serverProperty(caldavName("supported-collation-set"), atHome|dated|atInbox, 0, writeCollations),
+			serverProperty(caldavName("calendar-data"), atObject|atItem, inReports, writeData),
 		),
 		under("RFC 7809 §5.2",
-			settable(caldav("calendar-timezone-id"), 0, writeTimezoneID, setTimezoneID),
+			settable(caldavName("calendar-timezone-id"), 0, writeTimezoneID, setTimezoneID),
 		),
 	)
 }
@@ -147,9 +147,9 @@ func calendarProperties() []property {
 func appleProperties() []property {
 	return slices.Concat(
 		under("Apple's extensions",
-			row(caldav("supported-calendar-component-sets"), atHome, 0, writeKindSets),
-			row(server("getctag"), atHome|atCalendar|atBox|atInbox, ofHome, writeSyncToken),
-			row(server("email-address-set"), atPrincipal, 0, writeEmailAddresses),
+			serverProperty(caldavName("supported-calendar-component-sets"), atHome, 0, writeKindSets),
+			serverProperty(server("getctag"), atHome|atCalendar|atBox|atInbox, ofHome, writeSyncToken),
+			serverProperty(server("email-address-set"), atPrincipal, 0, writeEmailAddresses),
 			settable(apple("calendar-color"), 0, writeColor, setColor),
 			settable(apple("calendar-order"), 0, writeOrder, setOrder),
 		),
@@ -159,11 +159,11 @@ func appleProperties() []property {
 func sharingProperties() []property {
 	return slices.Concat(
 		under("caldav-sharing §4, §5.2",
-			row(server("notification-URL"), atPrincipal, 0, writeNotificationURL),
-			row(server("notificationtype"), atNotice, 0, writeNoticeType),
-			row(server("invite"), atCalendar, 0, writeInvitees),
-			row(server("allowed-sharing-modes"), atCalendar, 0, writeSharingModes),
-			row(server("shared-url"), atCalendar, 0, writeSharedURL),
+			serverProperty(server("notification-URL"), atPrincipal, 0, writeNotificationURL),
+			serverProperty(server("notificationtype"), atNotice, 0, writeNoticeType),
+			serverProperty(server("invite"), atCalendar, 0, writeInvitees),
+			serverProperty(server("allowed-sharing-modes"), atCalendar, 0, writeSharingModes),
+			serverProperty(server("shared-url"), atCalendar, 0, writeSharedURL),
 		),
 		under("ownCloud",
 			settable(owncloud("calendar-enabled"), 0, writeEnabled, setEnabled),
@@ -178,13 +178,13 @@ const doctorNS = "urn:caldav-mcp-server"
 func doctorProperties() []property {
 	own := func(local string) xml.Name { return xml.Name{Space: doctorNS, Local: local} }
 	return under("This server",
-		row(own("base-url"), atPrincipal, 0, writePublishedURL),
-		row(own("way"), atPrincipal, 0, writeWayHere),
+		serverProperty(own("base-url"), atPrincipal, 0, writePublishedURL),
+		serverProperty(own("way"), atPrincipal, 0, writeWayHere),
 	)
 }
 
-// nodes is the table of all kinds, by address form. Most collections differ only in their type.
-func nodes() [len(layout)]node {
+// nodeTable is the table of all kinds, by address form. Most collections differ only in their type.
+func nodeTable() [len(layout)]node {
 	collection := node{
 		types: always("<d:collection/>"), members: (*resource).fixedMembers, token: (*resource).homeToken,
 		times: calendarTimes, get: getPage,

@@ -24,7 +24,7 @@ func Addresses() []Address {
 			name += "/"
 		}
 		all = append(all, Address{
-			Name: name, kind: row.kind, Object: form(f) == formObject,
+			Name: name, kind: row.kind, Object: addressForm(f) == formObject,
 		})
 	}
 	return all
@@ -55,7 +55,7 @@ func (o Operation) On(a Address) (bool, int) {
 // Operations lists methods and reports.
 func Operations() []Operation {
 	var all []Operation
-	for _, m := range methods() {
+	for _, m := range methodTable() {
 		o := Operation{Name: m.name, Method: m.name, Needs: m.needs, on: m.on}
 		if m.elsewhere != nil {
 			o.otherwise = m.elsewhere.Status
@@ -73,7 +73,7 @@ func Operations() []Operation {
 			all = append(all, o)
 		}
 	}
-	for _, r := range reports() {
+	for _, r := range reportTable() {
 		all = append(all, Operation{Name: r.name.Local, Method: "REPORT", Needs: "d:read", on: r.on, otherwise: http.StatusForbidden})
 	}
 	return all

@@ -42,16 +42,16 @@ func soleTimezone(text string) (*ical.Component, string, error) {
 	}
 	zones := cal.AllComponents("VTIMEZONE")
 	if len(zones) != 1 {
-		return nil, "", unfit("it has %d of them", len(zones))
+		return nil, "", errUnfit("it has %d of them", len(zones))
 	}
 	for c := range cal.Components() {
 		if c != zones[0] {
-			return nil, "", unfit("it also has a %s", c.Name())
+			return nil, "", errUnfit("it also has a %s", c.Name())
 		}
 	}
 	id := zones[0].Property("TZID")
 	if id == nil {
-		return nil, "", unfit("it has no TZID")
+		return nil, "", errUnfit("it has no TZID")
 	}
 	return cal, id.Text(), nil
 }

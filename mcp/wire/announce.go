@@ -41,13 +41,13 @@ func (e *Endpoint) dress(w http.ResponseWriter, x *Exchange, body []byte) ([]byt
 			x.Message)...)))
 	}
 	// read from JSON, so it marshals
-	a.Result["capabilities"], _ = json.Marshal(declared(capabilities, cmp.Or(agreed, x.Version)))
+	a.Result["capabilities"], _ = json.Marshal(shownCapabilities(capabilities, cmp.Or(agreed, x.Version)))
 	return json.Marshal(a)
 }
 
-// declared returns the capabilities that a version of MCP is shown. The first version promised clients a response with
+// shownCapabilities returns the capabilities that a version of MCP is shown. The first version promised clients a response with
 // tools only.
-func declared(capabilities map[string]any, v Version) map[string]any {
+func shownCapabilities(capabilities map[string]any, v Version) map[string]any {
 	for _, name := range [...]string{"tools", "prompts"} {
 		capabilities[name] = map[string]bool{"listChanged": false}
 	}

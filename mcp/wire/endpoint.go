@@ -63,16 +63,6 @@ type Config struct {
 	Log    *slog.Logger
 }
 
-// Peer is a caller as far as the protocol knows them.
-type Peer struct {
-	Owner
-	// Name is the user's name for the log. Expires is when the token ends; zero if it does not.
-	Name    string
-	Expires time.Time
-	// Account is the caller as the content knows them.
-	Account any
-}
-
 // Content answers the requests that the endpoint admits. Their effects and words are its own.
 type Content interface {
 	// Prepare completes an exchange before it is answered.

@@ -15,33 +15,6 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// Exchange is a request with its context. The tools find it in their context.Context, because the transport passes
-// only that.
-type Exchange struct {
-	Caller  Peer
-	Version Version
-	// Session is the session of the request, or "".
-	Session SessionID
-	Message Message
-	Call    ToolCall
-	// FaultID identifies the log line of an internal error.
-	FaultID string
-	// Ran is set if a tool has answered. Refused is set if its response replaces the transport's.
-	Ran     bool
-	Refused *Refusal
-	// Asks is set if the client supports elicitation by form, Opens if by page. reply is where an elicitation is sent.
-	Asks, Opens bool
-	reply       *reply
-}
-
-type exchangeKey struct{}
-
-// ExchangeOf returns the exchange of a request, or nil.
-func ExchangeOf(ctx context.Context) *Exchange {
-	x, _ := ctx.Value(exchangeKey{}).(*Exchange)
-	return x
-}
-
 // post serves POST: one message, answered in the response.
 func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, caller Peer) {
 	body, ok := e.readBody(w, r)

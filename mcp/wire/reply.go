@@ -2,7 +2,9 @@ package wire
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"sync"
 )
@@ -126,4 +128,66 @@ func (p *reply) finish() {
 	}
 	p.w.WriteHeader(status)
 	_, _ = p.w.Write(body) // the client may have disconnected
+}
+
+// sse is a response that is a stream of events (WHATWG HTML "Server-sent events").
+type sse struct{ w http.ResponseWriter }
+
+func beginEvents(w http.ResponseWriter) sse {
+	w.Header().Set("Content-Type", "text/event-stream")
+	// nginx and similar proxies buffer responses unless told not to.
+	w.Header().Set("X-Accel-Buffering", "no")
+	w.WriteHeader(http.StatusOK)
+	s := sse{w}
+	_ = s.flush() // the first event shows whether the client is still connected
+	return s
+}
+
+// send writes one message and flushes it.
+func (s sse) send(message any) error {
+	data, err := json.Marshal(message)
+	if err != nil {
+		return fmt.Errorf("encoding an event: %w", err)
+	}
+	if _, err := fmt.Fprintf(s.w, eventPrefix+"%s"+eventSuffix, data); err != nil {
+		return err
+	}
+	return s.flush()
+}
+
+// comment keeps an idle stream alive, because proxies cut silent connections.
+func (s sse) comment() error {
+	if _, err := s.w.Write([]byte(": still here\n\n")); err != nil {
+		return err
+	}
+	return s.flush()
+}
+
+func (s sse) flush() error { return http.NewResponseController(s.w).Flush() }
+
+// Exchange is a request with its context. The tools find it in their context.Context, because the transport passes
+// only that.
+type Exchange struct {
+	Caller  Peer
+	Version Version
+	// Session is the session of the request, or "".
+	Session SessionID
+	Message Message
+	Call    ToolCall
+	// FaultID identifies the log line of an internal error.
+	FaultID string
+	// Ran is set if a tool has answered. Refused is set if its response replaces the transport's.
+	Ran     bool
+	Refused *Refusal
+	// Asks is set if the client supports elicitation by form, Opens if by page. reply is where an elicitation is sent.
+	Asks, Opens bool
+	reply       *reply
+}
+
+type exchangeKey struct{}
+
+// ExchangeOf returns the exchange of a request, or nil.
+func ExchangeOf(ctx context.Context) *Exchange {
+	x, _ := ctx.Value(exchangeKey{}).(*Exchange)
+	return x
 }

@@ -169,3 +169,13 @@ func refuseSessionMethod(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Allow", http.MethodPost)
 	refuse(w, http.StatusMethodNotAllowed, "this version of the protocol has no sessions and no "+r.Method)
 }
+
+// Peer is a caller as far as the protocol knows them.
+type Peer struct {
+	Owner
+	// Name is the user's name for the log. Expires is when the token ends; zero if it does not.
+	Name    string
+	Expires time.Time
+	// Account is the caller as the content knows them.
+	Account any
+}

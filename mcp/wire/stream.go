@@ -2,10 +2,7 @@ package wire
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"mime"
-	"net/http"
 	"strings"
 	"sync"
 )
@@ -113,38 +110,3 @@ func acceptsEvents(accept []string) bool {
 	}
 	return false
 }
-
-// sse is a response that is a stream of events (WHATWG HTML "Server-sent events").
-type sse struct{ w http.ResponseWriter }
-
-func beginEvents(w http.ResponseWriter) sse {
-	w.Header().Set("Content-Type", "text/event-stream")
-	// nginx and similar proxies buffer responses unless told not to.
-	w.Header().Set("X-Accel-Buffering", "no")
-	w.WriteHeader(http.StatusOK)
-	s := sse{w}
-	_ = s.flush() // the first event shows whether the client is still connected
-	return s
-}
-
-// send writes one message and flushes it.
-func (s sse) send(message any) error {
-	data, err := json.Marshal(message)
-	if err != nil {
-		return fmt.Errorf("encoding an event: %w", err)
-	}
-	if _, err := fmt.Fprintf(s.w, eventPrefix+"%s"+eventSuffix, data); err != nil {
-		return err
-	}
-	return s.flush()
-}
-
-// comment keeps an idle stream alive, because proxies cut silent connections.
-func (s sse) comment() error {
-	if _, err := s.w.Write([]byte(": still here\n\n")); err != nil {
-		return err
-	}
-	return s.flush()
-}
-
-func (s sse) flush() error { return http.NewResponseController(s.w).Flush() }
