@@ -81,8 +81,8 @@ func (b *writing) table(ctx context.Context, t table) (err error) {
 	if err := b.to.Table(t.name, t.columns); err != nil {
 		return err
 	}
-	found, err := b.Tx.QueryContext(ctx, `SELECT `+strings.Join(t.names(), ", ")+`
-		FROM `+t.name+t.order()) //nolint:gosec // names of the schema
+	//nolint:gosec // names of the schema
+	found, err := b.Tx.QueryContext(ctx, `SELECT `+strings.Join(t.names(), ", ")+` FROM `+t.name+t.order())
 	if err != nil {
 		return b.Engine.Translate(ctx, err)
 	}

@@ -200,8 +200,8 @@ pool_mode = transaction
 default_pool_size = 3
 ignore_startup_parameters = jit,statement_timeout,search_path
 `, u.Hostname(), port, u.User.Username(), password, cmp.Or(u.Query().Get("search_path"), "public"), at)
-	dir, err := os.MkdirTemp("",
-		"pooler") //nolint:usetesting // the pooler runs as a user who sees nothing in the test's own
+	//nolint:usetesting // the pooler runs as a user who sees nothing in the test's own
+	dir, err := os.MkdirTemp("", "pooler")
 	if err != nil {
 		t.Fatal(err)
 	}
