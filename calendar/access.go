@@ -139,15 +139,18 @@ func (c Caller) May(a Action, cal Calendar) error {
 		return ErrNoCalendar(string(cal.ID)).Advising("it is shared with you only for its free and busy times")
 	}
 	if access < need.access {
-		return Errorf(Forbidden, RulePrivileges, "you may not %s here: the calendar %q is shared with you for less", need.verb, cal.Name)
+		return Errorf(Forbidden, RulePrivileges, "you may not %s here: the calendar %q is shared with you for less",
+			need.verb, cal.Name)
 	}
 	if cal.Origin.Mirrors() && !cal.Origin.Writable && (a == WriteObjects || a == DeleteObjects) {
-		return Errorf(Forbidden, RulePrivileges, "%q mirrors a calendar of %s and takes no changes from here", cal.Name, cal.Origin.From)
+		return Errorf(Forbidden, RulePrivileges, "%q mirrors a calendar of %s and takes no changes from here", cal.Name,
+			cal.Origin.From)
 	}
 	if a == ShareCalendar && (cal.Subscribed() || cal.Note) {
 		// The owner's clients keep properties of a subscription, such as its feed's address, that are private to
 		// the owner.
-		return Errorf(Forbidden, RulePrivileges, "%q is a subscription: give others the address that it follows instead", cal.Name)
+		return Errorf(Forbidden, RulePrivileges,
+			"%q is a subscription: give others the address that it follows instead", cal.Name)
 	}
 	return c.HasScope(a)
 }
@@ -178,7 +181,8 @@ func (c Caller) MayCreate() error {
 // to certain calendars cannot reach them.
 func (c Caller) MayOwn(a Action) error {
 	if c.Calendars != nil {
-		return Errorf(Forbidden, RulePrivileges, "this token is limited to certain calendars and cannot access anything else")
+		return Errorf(Forbidden, RulePrivileges,
+			"this token is limited to certain calendars and cannot access anything else")
 	}
 	return c.HasScope(a)
 }

@@ -191,7 +191,9 @@ type Fence struct{ Lease, Holder string }
 
 // ErrOverslept reports that another process has taken the lease since.
 var ErrOverslept = &Error{
-	Reason: Unavailable, Message: "this took too long, and another process may be writing to the calendar by now; try again in a moment", Cause: ErrElsewhere,
+	Reason:  Unavailable,
+	Message: "this took too long, and another process may be writing to the calendar by now; try again in a moment",
+	Cause:   ErrElsewhere,
 }
 
 // Sent is the result of an Outgoing. Data is the source's version, or nil if the source stored ours unchanged.
@@ -226,5 +228,6 @@ type Arrived struct{ Created, Modified, Deleted, Refused int }
 
 // Add adds the counts of b.
 func (a *Arrived) Add(b Arrived) {
-	a.Created, a.Modified, a.Deleted, a.Refused = a.Created+b.Created, a.Modified+b.Modified, a.Deleted+b.Deleted, a.Refused+b.Refused
+	a.Created, a.Modified, a.Deleted, a.Refused = a.Created+b.Created, a.Modified+b.Modified, a.Deleted+
+		b.Deleted, a.Refused+b.Refused
 }

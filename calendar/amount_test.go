@@ -9,7 +9,9 @@ import (
 // What a bound is shown as reads back as the same bound, and what is none is refused.
 func TestBounds(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]int64{"default": 0, "none": calendar.Unbounded, "1": 1, "500MB": 5e8, "2 kb": 2000, "9223372036854775807": 1<<63 - 1} {
+	for text, want := range map[string]int64{
+		"default": 0, "none": calendar.Unbounded, "1": 1, "500MB": 5e8, "2 kb": 2000, "9223372036854775807": 1<<63 - 1,
+	} {
 		got, err := calendar.ParseBound(text)
 		if got != want || err != nil {
 			t.Errorf("%q is %d, %v, want %d", text, got, err, want)

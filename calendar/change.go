@@ -135,5 +135,6 @@ func ParseChangeID(text string) (ChangeID, error) {
 
 // ErrNoChange reports that the journal has no such change.
 func ErrNoChange(id string) error {
-	return Errorf(NotFound, "", "there is no change %q in the journal", id).Advising("take the id from a list of changes")
+	return Errorf(NotFound, "", "there is no change %q in the journal", id).
+		Advising("take the id from a list of changes")
 }

@@ -12,7 +12,8 @@ const DefaultColor = "#0E61B9"
 // colors are the defaults for new calendars. White text is readable on each, and all differ visibly from each other
 // and from DefaultColor.
 var colors = [...]string{
-	"#B3261E", "#1E7B34", "#7B3FA0", "#B05A00", "#00796B", "#B0125B", "#5D6A00", "#4A4FC4", "#7A4B2A", "#00708F", "#52616B",
+	"#B3261E", "#1E7B34", "#7B3FA0", "#B05A00", "#00796B", "#B0125B", "#5D6A00", "#4A4FC4", "#7A4B2A", "#00708F",
+	"#52616B",
 }
 
 // colorForm matches the format that Apple's clients send. Apple invented the property; other clients follow.

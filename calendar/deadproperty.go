@@ -49,7 +49,8 @@ const (
 func CheckDeadProperties(edits []DeadProperty) error {
 	for _, e := range edits {
 		if len(e.Value) > MaxDeadPropertyBytes || len(e.Name.Space)+len(e.Name.Local) > MaxNameLength {
-			return Errorf(TooLarge, RuleDiskSpace, "the property %s has more than %d bytes", e.Name.Local, MaxDeadPropertyBytes)
+			return Errorf(TooLarge, RuleDiskSpace, "the property %s has more than %d bytes", e.Name.Local,
+				MaxDeadPropertyBytes)
 		}
 	}
 	return nil
@@ -62,7 +63,8 @@ func CheckKept(all Usage, grown int64) error {
 	case all.Objects > MaxDeadProperties:
 		return Errorf(TooLarge, RuleDiskSpace, "no more than %d properties are kept of one resource", MaxDeadProperties)
 	case all.Bytes > MaxAllDeadPropertyBytes && grown > 0:
-		return Errorf(TooLarge, RuleDiskSpace, "the properties of one resource have no more than %d bytes in all", MaxAllDeadPropertyBytes)
+		return Errorf(TooLarge, RuleDiskSpace, "the properties of one resource have no more than %d bytes in all",
+			MaxAllDeadPropertyBytes)
 	}
 	return nil
 }

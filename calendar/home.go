@@ -141,7 +141,8 @@ func (c Calendar) seenAs() Version {
 		return c.Version
 	}
 	sum := fnv.New64a()
-	_, _ = fmt.Fprintf(sum, "%q %q %d %q", c.Name, *cmp.Or(c.Color, new(string)), *cmp.Or(c.Order, new(int64)), c.Timezone)
+	_, _ = fmt.Fprintf(sum, "%q %q %d %q", c.Name, *cmp.Or(c.Color, new(string)), *cmp.Or(c.Order, new(int64)),
+		c.Timezone)
 	if c.Access > FreeBusyAccess {
 		_, _ = fmt.Fprintf(sum, " %d %q %t %t", c.Version, *cmp.Or(c.Description, new(string)), c.Transparent, c.Hidden)
 		if c.Own > 0 {

@@ -25,7 +25,10 @@ type Limits struct {
 
 // DefaultLimits returns the default limits.
 func DefaultLimits() Limits {
-	return Limits{ObjectBytes: 4 << 20, Instances: 3000, Attendees: 1000, UndoBytes: 64 << 20, Outbox: outboxLimits(), Telling: tellingLimits(), Cost: costLimits()}
+	return Limits{
+		ObjectBytes: 4 << 20, Instances: 3000, Attendees: 1000, UndoBytes: 64 << 20, Outbox: outboxLimits(),
+		Telling: tellingLimits(), Cost: costLimits(),
+	}
 }
 
 // costLimits limits one request. Parsing an object of the maximum size takes 28 MB; 50 million steps take about

@@ -79,7 +79,8 @@ func (p Precondition) CheckObject(now *Object) error {
 		etag, tag = now.ETag, now.ScheduleTag
 	}
 	if p.ScheduleMatch != "" && p.ScheduleMatch != tag {
-		return Errorf(Stale, "", "the event has changed: its schedule tag does not match").Advising("read it again, then repeat your change")
+		return Errorf(Stale, "", "the event has changed: its schedule tag does not match").
+			Advising("read it again, then repeat your change")
 	}
 	return p.Check(etag)
 }
@@ -271,5 +272,6 @@ func (o *Object) CheckText() error {
 	if o.Calendar == "" {
 		return fmt.Errorf("the message %q of an inbox %w at version %d", o.Name, ErrNoText, o.Version)
 	}
-	return fmt.Errorf("the object %q of the calendar %s %w at version %d, and %d bytes by its row", o.Name, o.Calendar, ErrNoText, o.Version, o.Size)
+	return fmt.Errorf("the object %q of the calendar %s %w at version %d, and %d bytes by its row", o.Name, o.Calendar,
+		ErrNoText, o.Version, o.Size)
 }

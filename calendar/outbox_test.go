@@ -104,7 +104,8 @@ func TestCoalescedTimes(t *testing.T) {
 		t.Errorf("posted %v and due %v, want %v and %v", letter.Posted, letter.Due, start, want)
 	}
 	letter.Tries, letter.Due = 3, start.Add(2*time.Hour)
-	next, _, _ := calendar.Coalesce([]calendar.Letter{letter}, false, calendar.Letter{Method: calendar.MethodRequest, Posted: start, Due: start})
+	next, _, _ := calendar.Coalesce([]calendar.Letter{letter}, false,
+		calendar.Letter{Method: calendar.MethodRequest, Posted: start, Due: start})
 	if !next.Due.Equal(letter.Due) {
 		t.Errorf("after three vain tries the news is due %v, want %v", next.Due, letter.Due)
 	}

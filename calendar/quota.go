@@ -25,7 +25,9 @@ const Unbounded = -1
 // Under returns the limits in force: the user's own, or the server's settings where the user has none. 0 means no
 // limit.
 func (q Quota) Under(settings Quota) Quota {
-	return Quota{bound(q.Calendars, settings.Calendars), bound(q.Objects, settings.Objects), bound(q.Bytes, settings.Bytes)}
+	return Quota{
+		bound(q.Calendars, settings.Calendars), bound(q.Objects, settings.Objects), bound(q.Bytes, settings.Bytes),
+	}
 }
 
 func bound(own, settings int64) int64 {

@@ -34,7 +34,8 @@ func TestRecurrenceIndexHidesNothing(t *testing.T) {
 		}
 		meets := r.Meets(calendar.RecurrenceOf(from, until))
 		if overlaps && !meets {
-			t.Fatalf("instances every %d s from %d on, %d s long, do not meet [%d, %d)", every, begin, length, from, until)
+			t.Fatalf("instances every %d s from %d on, %d s long, do not meet [%d, %d)", every, begin, length, from,
+				until)
 		}
 		if !meets {
 			hidden++

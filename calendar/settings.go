@@ -29,7 +29,10 @@ type deadSetting struct {
 // SettingsOf returns the current settings of a calendar.
 func SettingsOf(cal Calendar, kept []DeadProperty) Settings {
 	p := cal.Properties
-	s := Settings{cal.Segment, p.Name, p.Description, p.Color, p.Order, p.Timezone, p.TimezoneData, p.Kinds, p.Transparent, p.Hidden, nil}
+	s := Settings{
+		cal.Segment, p.Name, p.Description, p.Color, p.Order, p.Timezone, p.TimezoneData, p.Kinds, p.Transparent,
+		p.Hidden, nil,
+	}
 	for _, k := range kept {
 		s.DeadProperties = append(s.DeadProperties, deadSetting{k.Name.Space, k.Name.Local, k.Value})
 	}
@@ -57,7 +60,9 @@ func DecodeSettings(data []byte) (Settings, error) {
 
 // Properties returns the properties that a calendar's owner sets.
 func (s Settings) Properties() Properties {
-	return Properties{s.Name, s.Description, s.Color, s.Order, s.Timezone, s.TimezoneData, s.Kinds, s.Transparent, s.Hidden}
+	return Properties{
+		s.Name, s.Description, s.Color, s.Order, s.Timezone, s.TimezoneData, s.Kinds, s.Transparent, s.Hidden,
+	}
 }
 
 // DeadPropertyEdits returns the edits that replace the current dead properties with the ones in the settings.

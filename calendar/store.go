@@ -137,7 +137,9 @@ type Tx interface {
 	// can be overwritten or deleted.
 	Duplicates(ctx context.Context, cal CalendarID, name ObjectName, uid UID) (atName, withUID *Object, err error)
 	// AdvanceTo combines Advance and Duplicates.
-	AdvanceTo(ctx context.Context, id CalendarID, name ObjectName, uid UID) (cal Calendar, atName, withUID *Object, err error)
+	AdvanceTo(
+		ctx context.Context, id CalendarID, name ObjectName, uid UID,
+	) (cal Calendar, atName, withUID *Object, err error)
 	// PutObject writes a live object, replacing any object at its name.
 	PutObject(ctx context.Context, o Object) error
 	// TouchObject gives a live object a new version without changing it.

@@ -122,5 +122,6 @@ func (h History) Check(t SyncToken) error {
 
 // ErrSyncToken refuses a sync token.
 func ErrSyncToken(why string) error {
-	return Errorf(Forbidden, RuleSyncToken, "this sync token cannot be honoured: %s", why).Advising("synchronize from the start")
+	return Errorf(Forbidden, RuleSyncToken, "this sync token cannot be honoured: %s", why).
+		Advising("synchronize from the start")
 }

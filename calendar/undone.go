@@ -41,7 +41,8 @@ func (u UndoConflict) Why() string {
 	case u.Answer:
 		return what + " is another user's answer to an invitation, which only they can change"
 	case u.LinesGone:
-		return fmt.Sprintf("the journal of the calendar %.80q no longer has the changes up to %s: there may have been more to undo", u.In.Name, ShortTime(u.At))
+		return fmt.Sprintf("the journal of the calendar %.80q no longer has the changes up to %s: there may have "+
+			"been more to undo", u.In.Name, ShortTime(u.At))
 	case u.Forgotten:
 		return what + " is too old: the journal no longer has the data that it replaced"
 	case u.By == nil:

@@ -42,11 +42,13 @@ func same[T any](t *testing.T, got, want T) {
 
 var mixed = lines(
 	"BEGIN:VCALENDAR", "METHOD:PUBLISH", "PRODID:-//old", " //server//EN", "VERSION:2.0", "X-WR-CALNAME:Old",
-	"BEGIN:VTIMEZONE", "TZID:Mine", "BEGIN:STANDARD", "DTSTART:19700101T000000", "TZOFFSETFROM:+0100", "TZOFFSETTO:+0100", "END:STANDARD", "END:VTIMEZONE",
+	"BEGIN:VTIMEZONE", "TZID:Mine", "BEGIN:STANDARD", "DTSTART:19700101T000000", "TZOFFSETFROM:+0100",
+	"TZOFFSETTO:+0100", "END:STANDARD", "END:VTIMEZONE",
 	"BEGIN:VTIMEZONE", "TZID:Unused", "END:VTIMEZONE",
 	"BEGIN:VEVENT", "UID:a", "DTSTART;TZID=Mine:20260301T100000", "RRULE:FREQ=DAILY", "SUMMARY:series", "END:VEVENT",
 	"BEGIN:VTODO", "UID:b", "SUMMARY:task", "BEGIN:VALARM", "TRIGGER:-PT5M", "END:VALARM", "END:VTODO",
-	"BEGIN:VEVENT", "UID:a", "RECURRENCE-ID;TZID=Mine:20260302T100000", "DTSTART:20260302T110000Z", "SUMMARY:moved", "END:VEVENT",
+	"BEGIN:VEVENT", "UID:a", "RECURRENCE-ID;TZID=Mine:20260302T100000", "DTSTART:20260302T110000Z", "SUMMARY:moved",
+	"END:VEVENT",
 	"END:VCALENDAR",
 )
 
@@ -56,9 +58,12 @@ func TestSplitKeepsTogetherWhatBelongsTogether(t *testing.T) {
 	same(t, outline(parts), []string{"18 VEVENT a", "24 VTODO b"})
 	same(t, string(parts[0].Data), lines(
 		"BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//old", " //server//EN",
-		"BEGIN:VTIMEZONE", "TZID:Mine", "BEGIN:STANDARD", "DTSTART:19700101T000000", "TZOFFSETFROM:+0100", "TZOFFSETTO:+0100", "END:STANDARD", "END:VTIMEZONE",
-		"BEGIN:VEVENT", "UID:a", "DTSTART;TZID=Mine:20260301T100000", "RRULE:FREQ=DAILY", "SUMMARY:series", "END:VEVENT",
-		"BEGIN:VEVENT", "UID:a", "RECURRENCE-ID;TZID=Mine:20260302T100000", "DTSTART:20260302T110000Z", "SUMMARY:moved", "END:VEVENT",
+		"BEGIN:VTIMEZONE", "TZID:Mine", "BEGIN:STANDARD", "DTSTART:19700101T000000", "TZOFFSETFROM:+0100",
+		"TZOFFSETTO:+0100", "END:STANDARD", "END:VTIMEZONE",
+		"BEGIN:VEVENT", "UID:a", "DTSTART;TZID=Mine:20260301T100000", "RRULE:FREQ=DAILY", "SUMMARY:series",
+		"END:VEVENT",
+		"BEGIN:VEVENT", "UID:a", "RECURRENCE-ID;TZID=Mine:20260302T100000", "DTSTART:20260302T110000Z", "SUMMARY:moved",
+		"END:VEVENT",
 		"END:VCALENDAR",
 	))
 	same(t, string(parts[1].Data), lines(
@@ -167,7 +172,8 @@ func TestSplitMakesStableUIDs(t *testing.T) {
 			"BEGIN:VEVENT", "DTSTAMP:"+stamp, "DTSTART:20260301", "SUMMARY:"+title, "END:VEVENT",
 			"BEGIN:VEVENT", "DTSTAMP:"+stamp, "DTSTART:20260301", "SUMMARY:"+title, "END:VEVENT", "END:VCALENDAR")
 	}
-	today, tomorrow, other := split(file("20260301T000000Z", "x")), split(file("20260302T000000Z", "x")), split(file("20260301T000000Z", "y"))
+	today, tomorrow, other := split(file("20260301T000000Z", "x")), split(file("20260302T000000Z", "x")),
+		split(file("20260301T000000Z", "y"))
 	if len(today) != 1 || today[0].Err != nil {
 		t.Fatalf("%+v", today)
 	}
@@ -185,7 +191,9 @@ func TestSplitMakesStableUIDs(t *testing.T) {
 
 func TestSplitOfNothing(t *testing.T) {
 	t.Parallel()
-	for _, file := range []string{"", "hello", "BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n", "\n\n", ":", "END:VEVENT\n", " x"} {
+	for _, file := range []string{
+		"", "hello", "BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n", "\n\n", ":", "END:VEVENT\n", " x",
+	} {
 		if parts := split(file); len(parts) != 0 {
 			t.Errorf("%q: %+v", file, parts)
 		}
@@ -194,14 +202,16 @@ func TestSplitOfNothing(t *testing.T) {
 
 func object(tzid, offset, uid string) string {
 	return lines("BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:x",
-		"BEGIN:VTIMEZONE", "TZID:"+tzid, "BEGIN:STANDARD", "DTSTART:19700101T000000", "TZOFFSETFROM:"+offset, "TZOFFSETTO:"+offset, "END:STANDARD", "END:VTIMEZONE",
+		"BEGIN:VTIMEZONE", "TZID:"+tzid, "BEGIN:STANDARD", "DTSTART:19700101T000000", "TZOFFSETFROM:"+offset,
+		"TZOFFSETTO:"+offset, "END:STANDARD", "END:VTIMEZONE",
 		"BEGIN:VEVENT", "UID:"+uid, "DTSTART;TZID="+tzid+":20260301T100000", "END:VEVENT", "END:VCALENDAR")
 }
 
 func join(t *testing.T, objects ...string) string {
 	t.Helper()
 	var out strings.Builder
-	w, err := archive.NewWriter(&out, archive.Header{Name: "Wörk, " + strings.Repeat("long ", 20), Color: "#112233"}, zone.NewDB())
+	w, err := archive.NewWriter(&out, archive.Header{Name: "Wörk, " + strings.Repeat("long ", 20), Color: "#112233"},
+		zone.NewDB())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +228,8 @@ func join(t *testing.T, objects ...string) string {
 
 func TestJoinWritesEachZoneOnce(t *testing.T) {
 	t.Parallel()
-	file := join(t, object("Mine", "+0100", "a"), object("Mine", "+0100", "b"), object("Europe/Berlin", "+0100", "c"), object("Europe/Berlin", "+0101", "d"))
+	file := join(t, object("Mine", "+0100", "a"), object("Mine", "+0100", "b"), object("Europe/Berlin", "+0100", "c"),
+		object("Europe/Berlin", "+0101", "d"))
 	if n := strings.Count(file, "TZID:Mine\r\n"); n != 1 {
 		t.Errorf("Mine is defined %d times", n)
 	}
@@ -230,7 +241,8 @@ func TestJoinWritesEachZoneOnce(t *testing.T) {
 // Two programs call different zones the same: each event must keep its own.
 func TestJoinTellsZonesApart(t *testing.T) {
 	t.Parallel()
-	file := join(t, object("Mine", "+0100", "a"), object("Mine", "+0500", "b"), object("Mine", "+0100", "c"), object("Mine", "+0500", "d"))
+	file := join(t, object("Mine", "+0100", "a"), object("Mine", "+0500", "b"), object("Mine", "+0100", "c"),
+		object("Mine", "+0500", "d"))
 	if n := strings.Count(file, "BEGIN:VTIMEZONE"); n != 2 {
 		t.Errorf("there are %d zones in\n%s", n, file)
 	}
@@ -270,7 +282,8 @@ func TestJoinRefusesWhatItCannotRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := out.Len()
-	if err := w.Add([]byte("BEGIN:VCALENDAR\r\nno colon\r\n")); !errors.Is(err, archive.ErrUnreadable) || out.Len() != before {
+	if err := w.Add([]byte("BEGIN:VCALENDAR\r\nno colon\r\n")); !errors.Is(err, archive.ErrUnreadable) ||
+		out.Len() != before {
 		t.Errorf("%v, and wrote %q", err, out.String()[before:])
 	}
 }

@@ -14,8 +14,9 @@ import (
 )
 
 var (
-	errHalfCharacter = errors.New("the file is UTF-16, but a character in it is cut in two; export it again, or save it as UTF-8")
-	errUTF32         = errors.New("the file is UTF-32, which no calendar program writes; save it as UTF-8")
+	errHalfCharacter = errors.New("the file is UTF-16, but a character in it is cut in two; export it again, or save " +
+		"it as UTF-8")
+	errUTF32 = errors.New("the file is UTF-32, which no calendar program writes; save it as UTF-8")
 )
 
 // decode converts a file to UTF-8. It detects UTF-16 by the byte order mark or by the bytes of BEGIN. A file that
@@ -36,7 +37,9 @@ func decode(file []byte) (text []byte, how *Mend, err error) {
 		return text, &Mend{1, "the file is UTF-16: it was read as such"}, err
 	}
 	if text, line := fromWindows(file); text != nil {
-		return text, &Mend{line, "the file is not UTF-8: it was read as Windows-1252; check the letters in this line and others"}, nil
+		return text, &Mend{
+			line, "the file is not UTF-8: it was read as Windows-1252; check the letters in this line and others",
+		}, nil
 	}
 	return file, nil, nil
 }
@@ -133,9 +136,11 @@ func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
 var charsets = map[string]*charmap.Charmap{
 	"UTF-8": nil, "UTF8": nil, "US-ASCII": nil, "ASCII": nil,
 	"ISO-8859-1": charmap.Windows1252, "WINDOWS-1252": charmap.Windows1252, "LATIN1": charmap.Windows1252,
-	"ISO-8859-2": charmap.ISO8859_2, "ISO-8859-5": charmap.ISO8859_5, "ISO-8859-7": charmap.ISO8859_7, "ISO-8859-9": charmap.ISO8859_9,
+	"ISO-8859-2": charmap.ISO8859_2, "ISO-8859-5": charmap.ISO8859_5, "ISO-8859-7": charmap.ISO8859_7,
+	"ISO-8859-9":  charmap.ISO8859_9,
 	"ISO-8859-15": charmap.ISO8859_15, "KOI8-R": charmap.KOI8R,
-	"WINDOWS-1250": charmap.Windows1250, "WINDOWS-1251": charmap.Windows1251, "WINDOWS-1253": charmap.Windows1253, "WINDOWS-1254": charmap.Windows1254,
+	"WINDOWS-1250": charmap.Windows1250, "WINDOWS-1251": charmap.Windows1251, "WINDOWS-1253": charmap.Windows1253,
+	"WINDOWS-1254": charmap.Windows1254,
 }
 
 // inCharset decodes a value in a charset.

@@ -21,11 +21,12 @@ var (
 
 // registered are the properties of iCalendar, with its extensions, and of vCalendar 1.0.
 var registered = set(strings.Fields(`
-	CALSCALE METHOD PRODID VERSION ATTACH CATEGORIES CLASS COMMENT DESCRIPTION GEO LOCATION PERCENT-COMPLETE PRIORITY RESOURCES
-	STATUS SUMMARY COMPLETED DTEND DUE DTSTART DURATION FREEBUSY TRANSP TZID TZNAME TZOFFSETFROM TZOFFSETTO TZURL ATTENDEE CONTACT
-	ORGANIZER RECURRENCE-ID RELATED-TO URL UID EXDATE EXRULE RDATE RRULE ACTION REPEAT TRIGGER CREATED DTSTAMP LAST-MODIFIED SEQUENCE
-	REQUEST-STATUS XML TZUNTIL TZID-ALIAS-OF BUSYTYPE NAME REFRESH-INTERVAL SOURCE COLOR IMAGE CONFERENCE CALENDAR-ADDRESS
-	LOCATION-TYPE PARTICIPANT-TYPE RESOURCE-TYPE STRUCTURED-DATA STYLED-DESCRIPTION ACKNOWLEDGED PROXIMITY CONCEPT LINK REFID
+	CALSCALE METHOD PRODID VERSION ATTACH CATEGORIES CLASS COMMENT DESCRIPTION GEO LOCATION PERCENT-COMPLETE PRIORITY
+	RESOURCES STATUS SUMMARY COMPLETED DTEND DUE DTSTART DURATION FREEBUSY TRANSP TZID TZNAME TZOFFSETFROM TZOFFSETTO
+	TZURL ATTENDEE CONTACT ORGANIZER RECURRENCE-ID RELATED-TO URL UID EXDATE EXRULE RDATE RRULE ACTION REPEAT TRIGGER
+	CREATED DTSTAMP LAST-MODIFIED SEQUENCE REQUEST-STATUS XML TZUNTIL TZID-ALIAS-OF BUSYTYPE NAME REFRESH-INTERVAL
+	SOURCE COLOR IMAGE CONFERENCE CALENDAR-ADDRESS LOCATION-TYPE PARTICIPANT-TYPE RESOURCE-TYPE STRUCTURED-DATA
+	STYLED-DESCRIPTION ACKNOWLEDGED PROXIMITY CONCEPT LINK REFID
 	DAYLIGHT TZ AALARM DALARM MALARM PALARM DCREATED RNUM`)...)
 
 func set(names ...string) map[string]bool {
@@ -55,8 +56,10 @@ func (w *rewriter) continues(r row, name string, rest []byte) bool {
 		return !w.edge(upper, rest)
 	case registered[upper] || strings.HasPrefix(upper, "X-"):
 		if w.text.capital && w.text.last > 0 && !capital(name) {
-			w.fault(r.number, fmt.Sprintf("this line may be a property %s, or continue the %s in line %d: indent it by a space if it does",
-				upper, w.text.name, w.text.line))
+			w.fault(r.number,
+				fmt.Sprintf("this line may be a property %s, or continue the %s in line %d: indent it by a space if "+
+					"it does",
+					upper, w.text.name, w.text.line))
 		}
 		return false
 	case !w.text.capital:
@@ -72,7 +75,8 @@ func (w *rewriter) edge(name string, rest []byte) bool {
 	if name == "END" {
 		return slices.Contains(w.inner, of)
 	}
-	return of == calendarName || of == zoneName || of == "VALARM" || strings.HasPrefix(of, "X-") || slices.Contains(content.Kinds(), of)
+	return of == calendarName || of == zoneName || of == "VALARM" || strings.HasPrefix(of, "X-") ||
+		slices.Contains(content.Kinds(), of)
 }
 
 // goOn appends a line to the text, after a line break.
@@ -108,7 +112,9 @@ func (w *rewriter) endText() {
 	t := w.text
 	w.text = running{}
 	if t.last > 0 {
-		w.mend(t.first, fmt.Sprintf("lines %d to %d are not indented: they were read as a continuation of the %s in line %d", t.first, t.last, t.name, t.line))
+		w.mend(t.first,
+			fmt.Sprintf("lines %d to %d are not indented: they were read as a continuation of the %s in line %d",
+				t.first, t.last, t.name, t.line))
 	}
 	for _, r := range w.blank {
 		if len(w.kept) == 0 {

@@ -33,7 +33,9 @@ func (b *Backup) properties() []*ical.Property {
 	if b == nil {
 		return nil
 	}
-	all := []*ical.Property{ical.NewText(addressLine, b.Address), ical.NewProperty(kindsLine, strings.Join(b.Kinds, ","))}
+	all := []*ical.Property{
+		ical.NewText(addressLine, b.Address), ical.NewProperty(kindsLine, strings.Join(b.Kinds, ",")),
+	}
 	if b.Order != nil {
 		all = append(all, ical.NewProperty(orderLine, strconv.FormatInt(*b.Order, 10)))
 	}

@@ -28,7 +28,9 @@ type edit struct {
 
 // change adds an edit and its reason. A line is changed only once.
 func (p *piece) change(e edit, how string) {
-	at, taken := slices.BinarySearchFunc(p.edits, e.line, func(e edit, line int) int { return cmp.Compare(e.line, line) })
+	at, taken := slices.BinarySearchFunc(p.edits, e.line, func(e edit, line int) int {
+		return cmp.Compare(e.line, line)
+	})
 	if taken && e.lines > 0 && p.edits[at].lines > 0 {
 		return
 	}
@@ -185,7 +187,9 @@ func (s *splitter) rezone(p *piece, c *ical.Component, instead Zone) {
 		}
 		next := property.Clone()
 		next.SetParam("TZID", instead.Name)
-		p.replace(property, text(next), fmt.Sprintf("%s: the zone %.100q is not defined: it was read as %s, %s", property.Name(), id, instead.Name, instead.Of))
+		p.replace(property, text(next),
+			fmt.Sprintf("%s: the zone %.100q is not defined: it was read as %s, %s", property.Name(), id, instead.Name,
+				instead.Of))
 	}
 	for sub := range c.Components() {
 		s.rezone(p, sub, instead)
@@ -243,7 +247,9 @@ func (g *group) newest(source func(int) int) (mends []Mend) {
 		if !p.version.known || equals[p.version.of] > 1 || b.line == p.line {
 			return false
 		}
-		mends = append(mends, Mend{p.line, fmt.Sprintf("this %s was left out: a newer version of it is at line %d", p.name, source(b.line))})
+		mends = append(mends, Mend{
+			p.line, fmt.Sprintf("this %s was left out: a newer version of it is at line %d", p.name, source(b.line)),
+		})
 		return true
 	})
 	return mends

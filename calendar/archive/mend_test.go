@@ -42,7 +42,8 @@ func mendingOf(t *testing.T, file []string, parts []archive.Part) (data string, 
 	}
 	// Every line that stayed as it was is known to be that of the file.
 	for i, text := range strings.Split(strings.TrimSuffix(string(p.Data), "\r\n"), "\r\n") {
-		mended := strings.HasPrefix(text, ` \n`) || slices.ContainsFunc(p.Mends, func(m archive.Mend) bool { return m.Line == p.SourceLine(i+1) })
+		mended := strings.HasPrefix(text, ` \n`) ||
+			slices.ContainsFunc(p.Mends, func(m archive.Mend) bool { return m.Line == p.SourceLine(i+1) })
 		if n := p.SourceLine(i + 1); n > 0 && !mended && file != nil && file[n-1] != text {
 			t.Errorf("line %d %q is said to be line %d, %q", i+1, text, n, file[n-1])
 		}
@@ -51,7 +52,8 @@ func mendingOf(t *testing.T, file []string, parts []archive.Part) (data string, 
 }
 
 func wild(head []string, event ...string) []string {
-	return slices.Concat([]string{"BEGIN:VCALENDAR", "VERSION:2.0"}, head, []string{"BEGIN:VEVENT", "UID:a"}, event, []string{"END:VEVENT", "END:VCALENDAR"})
+	return slices.Concat([]string{"BEGIN:VCALENDAR", "VERSION:2.0"}, head, []string{"BEGIN:VEVENT", "UID:a"}, event,
+		[]string{"END:VEVENT", "END:VCALENDAR"})
 }
 
 const nine = "DTSTART:20270101T090000Z"
@@ -65,7 +67,9 @@ func TestSplitMendsWhatProgramsWriteWrongly(t *testing.T) {
 		event, report []string
 	}{
 		"a rule without a value": {
-			wild(nil, nine, "RRULE:", "SUMMARY:x"), []string{nine, "SUMMARY:x"}, []string{"6 RRULE has no value, and was left out"},
+			wild(nil, nine, "RRULE:", "SUMMARY:x"),
+			[]string{nine, "SUMMARY:x"},
+			[]string{"6 RRULE has no value, and was left out"},
 		},
 		"no duration beside an end": {
 			wild(nil, nine, "DTEND:20270101T100000Z", "DURATION:PT", " 0S", "SUMMARY:x"),
@@ -91,20 +95,28 @@ func TestSplitMendsWhatProgramsWriteWrongly(t *testing.T) {
 		"a zone of nowhere, in a file that says where it is": {
 			wild([]string{"X-WR-TIMEZONE:America/New_York"}, lotus),
 			[]string{"DTSTART;TZID=America/New_York:20270101T090000"},
-			[]string{`6 DTSTART: the zone "Western/Central Europe" is not defined: it was read as America/New_York, the X-WR-TIMEZONE of the file`},
+			[]string{
+				`6 DTSTART: the zone "Western/Central Europe" is not defined: it was read as America/New_York, the ` +
+					`X-WR-TIMEZONE of the file`,
+			},
 		},
 		"a zone of nowhere, in a file that does not": {
 			wild([]string{"X-WR-TIMEZONE:Nowhere"}, lotus, "X-A;TZID=Odd:1"),
 			[]string{"DTSTART;TZID=Europe/Berlin:20270101T090000", "X-A;TZID=Odd:1"},
-			[]string{`6 DTSTART: the zone "Western/Central Europe" is not defined: it was read as Europe/Berlin, the zone of the calendar`},
+			[]string{
+				`6 DTSTART: the zone "Western/Central Europe" is not defined: it was read as Europe/Berlin, the zone ` +
+					`of the calendar`,
+			},
 		},
 		"two masters, the newer first": {
-			wild(nil, nine, "SEQUENCE:10", "SUMMARY:new", "END:VEVENT", "BEGIN:VEVENT", "UID:a", nine, "SEQUENCE:9", "SUMMARY:old"),
+			wild(nil, nine, "SEQUENCE:10", "SUMMARY:new", "END:VEVENT", "BEGIN:VEVENT", "UID:a", nine, "SEQUENCE:9",
+				"SUMMARY:old"),
 			[]string{nine, "SEQUENCE:10", "SUMMARY:new"},
 			[]string{"9 this VEVENT was left out: a newer version of it is at line 3"},
 		},
 		"two masters, the later stamp last": {
-			wild(nil, nine, "DTSTAMP:20260101T000000Z", "SUMMARY:old", "END:VEVENT", "BEGIN:VEVENT", "UID:a", nine, "DTSTAMP:20260102T000000Z", "SUMMARY:new"),
+			wild(nil, nine, "DTSTAMP:20260101T000000Z", "SUMMARY:old", "END:VEVENT", "BEGIN:VEVENT", "UID:a", nine,
+				"DTSTAMP:20260102T000000Z", "SUMMARY:new"),
 			[]string{nine, "DTSTAMP:20260102T000000Z", "SUMMARY:new"},
 			[]string{"3 this VEVENT was left out: a newer version of it is at line 9"},
 		},

@@ -63,7 +63,8 @@ type oldRecur struct {
 }
 
 var oldReads = map[string]func(*oldRecur, []string) error{
-	"D": (*oldRecur).daily, "W": (*oldRecur).weekly, "MP": (*oldRecur).byPosition, "MD": (*oldRecur).byDay, "YM": (*oldRecur).byMonth, "YD": (*oldRecur).byYearDay,
+	"D": (*oldRecur).daily, "W": (*oldRecur).weekly, "MP": (*oldRecur).byPosition, "MD": (*oldRecur).byDay,
+	"YM": (*oldRecur).byMonth, "YD": (*oldRecur).byYearDay,
 }
 
 // ends parses the last word.
@@ -101,7 +102,10 @@ func (r *oldRecur) daily(words []string) error {
 	return nil
 }
 
-var oldWeekdays = map[string]time.Weekday{"SU": time.Sunday, "MO": time.Monday, "TU": time.Tuesday, "WE": time.Wednesday, "TH": time.Thursday, "FR": time.Friday, "SA": time.Saturday}
+var oldWeekdays = map[string]time.Weekday{
+	"SU": time.Sunday, "MO": time.Monday, "TU": time.Tuesday, "WE": time.Wednesday, "TH": time.Thursday,
+	"FR": time.Friday, "SA": time.Saturday,
+}
 
 func (r *oldRecur) weekly(words []string) error {
 	r.Freq, r.each = ical.Weekly, len(words)

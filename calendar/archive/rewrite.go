@@ -172,7 +172,11 @@ var recurring = regexp.MustCompile(`(?i)\n(?:(RRULE|RDATE)[;:]|END:V(?:EVENT|TOD
 // property writes a line outside of vCalendar components, corrected if needed.
 func (w *rewriter) property(r row, name string) {
 	if name == "VERSION" && w.old {
-		w.wide = append(w.wide, Mend{r.number, "this is a vCalendar 1.0, and was read as such: its encoded texts are decoded, and times without Z are local times"})
+		w.wide = append(w.wide, Mend{
+			r.number,
+			"this is a vCalendar 1.0, and was read as such: its encoded texts are decoded, and times without Z are " +
+				"local times",
+		})
 		w.write(r.number, "VERSION:2.0\r\n")
 		return
 	}

@@ -54,7 +54,10 @@ func Split(file []byte, fallback func(kind string) Zone) iter.Seq[Part] {
 
 func (f *File) split(fallback func(kind string) Zone) iter.Seq[Part] {
 	return func(yield func(Part) bool) {
-		s := &splitter{file: f, zones: make(map[string]piece), groups: make(map[groupKey]*group), names: zone.NewDB(), fallback: fallback}
+		s := &splitter{
+			file: f, zones: make(map[string]piece), groups: make(map[groupKey]*group), names: zone.NewDB(),
+			fallback: fallback,
+		}
 		for _, p := range scan(f.text) {
 			s.take(p)
 		}

@@ -107,10 +107,12 @@ func unescaped(value string) string { return ical.UnescapeText(value) }
 var oldNames = map[string]func(c *old, l oldLine){
 	"SUMMARY": (*old).asText, "DESCRIPTION": (*old).asText, "LOCATION": (*old).asText,
 	"CATEGORIES": (*old).asList, "RESOURCES": (*old).asList,
-	"DTSTART": (*old).asTimes, "DTEND": (*old).asTimes, "DUE": (*old).asTimes, "COMPLETED": (*old).asTimes, "LAST-MODIFIED": (*old).asTimes,
-	"DCREATED": (*old).asTimes, "RDATE": (*old).asTimes, "EXDATE": (*old).asExceptions,
+	"DTSTART": (*old).asTimes, "DTEND": (*old).asTimes, "DUE": (*old).asTimes, "COMPLETED": (*old).asTimes,
+	"LAST-MODIFIED": (*old).asTimes,
+	"DCREATED":      (*old).asTimes, "RDATE": (*old).asTimes, "EXDATE": (*old).asExceptions,
 	"RRULE": (*old).asRule, "EXRULE": (*old).unclear, "RNUM": (*old).drop,
-	"STATUS": (*old).asStatus, "TRANSP": (*old).asTransparency, "ATTENDEE": (*old).asPerson, "ATTACH": (*old).asAttachment,
+	"STATUS": (*old).asStatus, "TRANSP": (*old).asTransparency, "ATTENDEE": (*old).asPerson,
+	"ATTACH": (*old).asAttachment,
 	"AALARM": (*old).asAlarm, "DALARM": (*old).asAlarm, "MALARM": (*old).leaveOut, "PALARM": (*old).leaveOut,
 }
 
@@ -281,7 +283,8 @@ func (c *old) asPerson(l oldLine) {
 }
 
 var oldAnswers = map[string]string{
-	"ACCEPTED": "ACCEPTED", "CONFIRMED": "ACCEPTED", "DECLINED": "DECLINED", "TENTATIVE": "TENTATIVE", "NEEDS ACTION": "NEEDS-ACTION", "SENT": "NEEDS-ACTION",
+	"ACCEPTED": "ACCEPTED", "CONFIRMED": "ACCEPTED", "DECLINED": "DECLINED", "TENTATIVE": "TENTATIVE",
+	"NEEDS ACTION": "NEEDS-ACTION", "SENT": "NEEDS-ACTION",
 	"DELEGATED": "DELEGATED",
 }
 

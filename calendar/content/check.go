@@ -20,7 +20,8 @@ type Limits struct {
 // docs/clients.md lists the accepted violations.
 func (o *Object) Check(ctx context.Context, lim Limits, zones *zone.DB) error {
 	if o.Calendar.Property("METHOD") != nil {
-		return fault(RuleValidObject, "the object has a METHOD: it is a message, not something to store; remove the line")
+		return fault(RuleValidObject,
+			"the object has a METHOD: it is a message, not something to store; remove the line")
 	}
 	if v := TextOf(o.Calendar, "VERSION"); v != "" && strings.TrimSpace(v) != "2.0" {
 		return fault(RuleValidData, "the object is of iCalendar version %q; this server takes 2.0", v)
@@ -42,7 +43,8 @@ func (o *Object) Check(ctx context.Context, lim Limits, zones *zone.DB) error {
 
 func (o *Object) checkComponent(c *ical.Component, lim Limits) error {
 	if n := len(c.All("ATTENDEE")); lim.Attendees > 0 && n > lim.Attendees {
-		return fault(RuleMaxAttendees, "line %d: the %s has %d attendees; this server takes %d", c.Line(), c.Name(), n, lim.Attendees)
+		return fault(RuleMaxAttendees, "line %d: the %s has %d attendees; this server takes %d", c.Line(), c.Name(), n,
+			lim.Attendees)
 	}
 	if err := checkOnce(c); err != nil {
 		return err

@@ -55,31 +55,40 @@ END:VEVENT`))
 func TestTaken(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"overrides alone":                      event("RECURRENCE-ID:20260302T090000Z", "DTSTART:20260302T100000Z"),
-		"equal start and end":                  event("DTSTART:20260302T100000Z", "DTEND:20260302T100000Z"),
-		"no DTSTAMP, VERSION or PRODID":        "BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:one\nDTSTART:20260302T100000Z\nEND:VEVENT\nEND:VCALENDAR",
-		"a byte order mark":                    "\ufeff" + event("DTSTART:20260302T100000Z"),
-		"a date without VALUE=DATE":            event("DTSTART:20260302"),
-		"Apple's year of no birthday":          event("DTSTART;VALUE=DATE:16040302"),
-		"Apple's alarm without trigger":        event("DTSTART:20260302T100000Z", "BEGIN:VALARM", "ACTION:NONE", "END:VALARM"),
-		"a task without any time":              wrap("BEGIN:VTODO\nUID:one\nEND:VTODO"),
-		"a task that recurs by its DUE":        wrap("BEGIN:VTODO\nUID:one\nDUE:20260302T100000Z\nRRULE:FREQ=WEEKLY\nEND:VTODO"),
-		"a task that recurs without any time":  wrap("BEGIN:VTODO\nUID:one\nRRULE:FREQ=WEEKLY\nEND:VTODO"),
-		"a task that is due before its start":  wrap("BEGIN:VTODO\nUID:one\nDTSTART:20260302T100000Z\nDUE:20260302T090000Z\nEND:VTODO"),
+		"overrides alone":     event("RECURRENCE-ID:20260302T090000Z", "DTSTART:20260302T100000Z"),
+		"equal start and end": event("DTSTART:20260302T100000Z", "DTEND:20260302T100000Z"),
+		"no DTSTAMP, VERSION or PRODID": "BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:one\nDTSTART:20260302T100000Z\n" +
+			"END:VEVENT\nEND:VCALENDAR",
+		"a byte order mark":           "\ufeff" + event("DTSTART:20260302T100000Z"),
+		"a date without VALUE=DATE":   event("DTSTART:20260302"),
+		"Apple's year of no birthday": event("DTSTART;VALUE=DATE:16040302"),
+		"Apple's alarm without " +
+			"trigger": event("DTSTART:20260302T100000Z", "BEGIN:VALARM", "ACTION:NONE", "END:VALARM"),
+		"a task without any time": wrap("BEGIN:VTODO\nUID:one\nEND:VTODO"),
+		"a task that recurs by its " +
+			"DUE": wrap("BEGIN:VTODO\nUID:one\nDUE:20260302T100000Z\nRRULE:FREQ=WEEKLY\nEND:VTODO"),
+		"a task that recurs without any time": wrap("BEGIN:VTODO\nUID:one\nRRULE:FREQ=WEEKLY\nEND:VTODO"),
+		"a task that is due before its " +
+			"start": wrap("BEGIN:VTODO\nUID:one\nDTSTART:20260302T100000Z\nDUE:20260302T090000Z\nEND:VTODO"),
 		"a time, and a date as its end":        event("DTSTART:20260302T100000Z", "DTEND;VALUE=DATE:20260303"),
 		"a date, and a time as its end":        event("DTSTART;VALUE=DATE:20260302", "DTEND:20260303T100000Z"),
 		"a T with nothing behind it":           event("DTSTART:20260302T100000Z", "DURATION:P1DT"),
 		"a journal entry without a time":       wrap("BEGIN:VJOURNAL\nUID:one\nEND:VJOURNAL"),
 		"Outlook's zone without its VTIMEZONE": event("DTSTART;TZID=W. Europe Standard Time:20260302T100000"),
-		"Evolution's zone without one":         event("DTSTART;TZID=/freeassociation.sourceforge.net/Europe/Berlin:20260302T100000"),
-		"a zone of its own": wrap("BEGIN:VTIMEZONE\nTZID:Here\nBEGIN:STANDARD\nDTSTART:19700101T000000\nTZOFFSETFROM:+0130\nTZOFFSETTO:+0130\nEND:STANDARD\nEND:VTIMEZONE\n" +
+		"Evolution's zone without " +
+			"one": event("DTSTART;TZID=/freeassociation.sourceforge.net/Europe/Berlin:20260302T100000"),
+		"a zone of its " +
+			"own": wrap("BEGIN:VTIMEZONE\nTZID:Here\nBEGIN:STANDARD\nDTSTART:19700101T000000\nTZOFFSETFROM:+0130\n" +
+			"TZOFFSETTO:+0130\nEND:STANDARD\nEND:VTIMEZONE\n" +
 			"BEGIN:VEVENT\nUID:one\nDTSTART;TZID=Here:20260302T100000\nEND:VEVENT"),
 		"every three hours for ever":       event("DTSTART:20260302T100000Z", "RRULE:FREQ=HOURLY;INTERVAL=3"),
 		"every minute of a morning":        event("DTSTART:20260302T100000Z", "RRULE:FREQ=MINUTELY;COUNT=120"),
 		"a calendar that we cannot expand": event("DTSTART:20260302T100000Z", "RRULE:RSCALE=HEBREW;FREQ=HOURLY"),
 		"a rule in lower case":             event("DTSTART:20260302T100000Z", "RRULE:freq=daily;x-note=1"),
-		"calcurse's event, twice the same": wrap("BEGIN:VEVENT\nUID:one\nDTSTART:20260302T100000\nEND:VEVENT\nBEGIN:VEVENT\nUID:one\nDTSTART:20260302T100000\nEND:VEVENT"),
-		"an availability":                  wrap("BEGIN:VAVAILABILITY\nUID:one\nEND:VAVAILABILITY"),
+		"calcurse's event, twice the " +
+			"same": wrap("BEGIN:VEVENT\nUID:one\nDTSTART:20260302T100000\nEND:VEVENT\nBEGIN:VEVENT\nUID:one\n" +
+			"DTSTART:20260302T100000\nEND:VEVENT"),
+		"an availability": wrap("BEGIN:VAVAILABILITY\nUID:one\nEND:VAVAILABILITY"),
 	} {
 		o := read(t, text)
 		if err := o.Check(t.Context(), content.Limits{Attendees: 10, Instances: 3000}, zone.NewDB()); err != nil {
@@ -106,27 +115,67 @@ func TestRefused(t *testing.T) {
 		{"no calendar", content.RuleValidData, "not a VCALENDAR", "BEGIN:VEVENT\nUID:one\nEND:VEVENT"},
 		{"empty", content.RuleValidObject, "empty", wrap("BEGIN:VTIMEZONE\nTZID:x\nEND:VTIMEZONE")},
 		{"an unknown kind alone", content.RuleSupportedKind, "X-NOTE", wrap("BEGIN:X-NOTE\nEND:X-NOTE")},
-		{"two kinds", content.RuleValidObject, "both VEVENT and VTODO", wrap("BEGIN:VEVENT\nUID:one\n" + start + "\nEND:VEVENT\nBEGIN:VTODO\nUID:one\nEND:VTODO")},
-		{"two UIDs", content.RuleValidObject, `"one" and "two"`, wrap("BEGIN:VTODO\nUID:one\nEND:VTODO\nBEGIN:VTODO\nUID:two\nRECURRENCE-ID:20260101\nEND:VTODO")},
+		{
+			"two kinds", content.RuleValidObject, "both VEVENT and VTODO",
+			wrap("BEGIN:VEVENT\nUID:one\n" + start + "\nEND:VEVENT\nBEGIN:VTODO\nUID:one\nEND:VTODO"),
+		},
+		{
+			"two UIDs", content.RuleValidObject, `"one" and "two"`,
+			wrap("BEGIN:VTODO\nUID:one\nEND:VTODO\nBEGIN:VTODO\nUID:two\nRECURRENCE-ID:20260101\nEND:VTODO"),
+		},
 		{"no UID", content.RuleValidObject, "no UID", wrap("BEGIN:VTODO\nEND:VTODO")},
-		{"two masters", content.RuleValidObject, "without a RECURRENCE-ID", wrap("BEGIN:VTODO\nUID:one\nEND:VTODO\nBEGIN:VTODO\nUID:one\nSUMMARY:Other\nEND:VTODO")},
-		{"a message", content.RuleValidObject, "METHOD", strings.Replace(event(start), "VERSION:2.0", "VERSION:2.0\nMETHOD:REQUEST", 1)},
-		{"vCalendar 1.0", content.RuleValidData, `"1.0"`, strings.Replace(event(start), "VERSION:2.0", "VERSION:1.0", 1)},
+		{
+			"two masters", content.RuleValidObject, "without a RECURRENCE-ID",
+			wrap("BEGIN:VTODO\nUID:one\nEND:VTODO\nBEGIN:VTODO\nUID:one\nSUMMARY:Other\nEND:VTODO"),
+		},
+		{
+			"a message", content.RuleValidObject, "METHOD",
+			strings.Replace(event(start), "VERSION:2.0", "VERSION:2.0\nMETHOD:REQUEST", 1),
+		},
+		{
+			"vCalendar 1.0", content.RuleValidData, `"1.0"`,
+			strings.Replace(event(start), "VERSION:2.0", "VERSION:1.0", 1),
+		},
 		{"an event without a start", content.RuleValidObject, "no DTSTART", event("SUMMARY:x")},
-		{"a journal entry that repeats without a start", content.RuleValidObject, "no DTSTART", wrap("BEGIN:VJOURNAL\nUID:one\nRRULE:FREQ=DAILY\nEND:VJOURNAL")},
-		{"a dense series without a start", content.RuleMaxInstances, "more than", wrap("BEGIN:VTODO\nUID:one\nDUE:20260302T100000Z\nRRULE:FREQ=SECONDLY\nEND:VTODO")},
+		{
+			"a journal entry that repeats without a start", content.RuleValidObject, "no DTSTART",
+			wrap("BEGIN:VJOURNAL\nUID:one\nRRULE:FREQ=DAILY\nEND:VJOURNAL"),
+		},
+		{
+			"a dense series without a start", content.RuleMaxInstances, "more than",
+			wrap("BEGIN:VTODO\nUID:one\nDUE:20260302T100000Z\nRRULE:FREQ=SECONDLY\nEND:VTODO"),
+		},
 		{"two starts", content.RuleValidObject, "second DTSTART", event(start, start)},
 		{"an unreadable start", content.RuleValidData, "DTSTART", event("DTSTART:tomorrow")},
-		{"an end before the start", content.RuleValidData, "ends before it begins", event(start, "DTEND:20260302T090000Z")},
-		{"end and duration", content.RuleValidData, "both DTEND and DURATION", event(start, "DTEND:20260302T110000Z", "DURATION:PT1H")},
+		{
+			"an end before the start", content.RuleValidData, "ends before it begins",
+			event(start, "DTEND:20260302T090000Z"),
+		},
+		{
+			"end and duration", content.RuleValidData, "both DTEND and DURATION",
+			event(start, "DTEND:20260302T110000Z", "DURATION:PT1H"),
+		},
 		{"a negative duration", content.RuleValidData, "negative", event(start, "DURATION:-PT1H")},
 		{"long ago", content.RuleMinDate, "before the year 1000", event("DTSTART:09991231T235959Z")},
-		{"two overrides of one instance", content.RuleValidObject, "second override", wrap("BEGIN:VTODO\nUID:one\nRECURRENCE-ID:20260101\nEND:VTODO\nBEGIN:VTODO\nUID:one\nRECURRENCE-ID:20260101\nEND:VTODO")},
-		{"an unknown zone", content.RuleValidData, "did you mean Europe/Berlin", event("DTSTART;TZID=Europe/Berlim:20260302T100000")},
+		{
+			"two overrides of one instance", content.RuleValidObject, "second override",
+			wrap("BEGIN:VTODO\nUID:one\nRECURRENCE-ID:20260101\nEND:VTODO\nBEGIN:VTODO\nUID:one\n" +
+				"RECURRENCE-ID:20260101\nEND:VTODO"),
+		},
+		{
+			"an unknown zone", content.RuleValidData, "did you mean Europe/Berlin",
+			event("DTSTART;TZID=Europe/Berlim:20260302T100000"),
+		},
 		{"an unreadable rule", content.RuleValidData, "RRULE", event(start, "RRULE:FREQ=SOMETIMES")},
-		{"a flood of instances", content.RuleMaxInstances, "more than 3000 instances", event(start, "RRULE:FREQ=MINUTELY")},
+		{
+			"a flood of instances", content.RuleMaxInstances, "more than 3000 instances",
+			event(start, "RRULE:FREQ=MINUTELY"),
+		},
 		{"an unreadable exception", content.RuleValidData, "EXDATE", event(start, "RRULE:FREQ=DAILY", "EXDATE:never")},
-		{"a crowd", content.RuleMaxAttendees, "3 attendees", event(start, "ATTENDEE:mailto:a@x", "ATTENDEE:mailto:b@x", "ATTENDEE:mailto:c@x")},
+		{
+			"a crowd", content.RuleMaxAttendees, "3 attendees",
+			event(start, "ATTENDEE:mailto:a@x", "ATTENDEE:mailto:b@x", "ATTENDEE:mailto:c@x"),
+		},
 	} {
 		o, err := content.Read([]byte(c.text), ical.DefaultLimits())
 		if err == nil {

@@ -21,9 +21,11 @@ func TestFollowLeavesNothingOut(t *testing.T) {
 	}{
 		"a rule alone":             {"RRULE:FREQ=DAILY;INTERVAL=4;BYDAY=SU;COUNT=24", true},
 		"beside one that never is": {"RRULE:FREQ=DAILY;INTERVAL=4;BYDAY=SU;COUNT=24\n" + never, false},
-		"and a date":               {"RRULE:FREQ=DAILY;INTERVAL=4;BYDAY=SU;COUNT=24\n" + never + "\nRDATE:20260726T000000Z", false},
-		"and many dates":           {never + "\nRDATE:" + strings.Join(hours(600), ","), false},
-		"without an end":           {"RRULE:FREQ=DAILY", true},
+		"and a date": {
+			"RRULE:FREQ=DAILY;INTERVAL=4;BYDAY=SU;COUNT=24\n" + never + "\nRDATE:20260726T000000Z", false,
+		},
+		"and many dates": {never + "\nRDATE:" + strings.Join(hours(600), ","), false},
+		"without an end": {"RRULE:FREQ=DAILY", true},
 	} {
 		text := "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//test//EN\nBEGIN:VEVENT\nUID:a\nDTSTAMP:20260101T000000Z\n" +
 			"DTSTART:20260126T230000Z\nDURATION:PT1H\n" + tt.lines + "\nEND:VEVENT\nEND:VCALENDAR\n"

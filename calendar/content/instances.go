@@ -35,7 +35,9 @@ func (o *Object) checkInstances(ctx context.Context, limit int, zones *zone.Reso
 	budget := recur.Budget{Steps: countedSteps, Instances: limit}
 	for _, err := range set.Between(ctx, first, first.Add(countedTime), budget) {
 		if errors.Is(err, recur.ErrBudget) {
-			return fault(RuleMaxInstances, "line %d: the series has more than %d instances in its first four months, or takes too long to expand; make it rarer",
+			return fault(RuleMaxInstances,
+				"line %d: the series has more than %d instances in its first four months, or takes too long to "+
+					"expand; make it rarer",
 				o.Master.Property("RRULE").Line(), limit)
 		}
 		if err != nil {

@@ -59,7 +59,8 @@ func checkDuration(c *ical.Component, p *ical.Property, end *ical.Time) error {
 	case d.Negative:
 		return fault(RuleValidData, "line %d: a %s cannot last a negative DURATION", p.Line(), c.Name())
 	case end != nil:
-		return fault(RuleValidData, "line %d: the %s has both %s and DURATION; one of them must go", p.Line(), c.Name(), ends[c.Name()])
+		return fault(RuleValidData, "line %d: the %s has both %s and DURATION; one of them must go", p.Line(), c.Name(),
+			ends[c.Name()])
 	}
 	return nil
 }

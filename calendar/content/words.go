@@ -61,7 +61,9 @@ func plain(text string) string {
 
 // undecomposed are letters that Unicode does not decompose, such as letters with a stroke. Users whose keyboard
 // lacks them type the plain letters.
-var undecomposed = map[rune]string{'ø': "o", 'ł': "l", 'đ': "d", 'ħ': "h", 'ı': "i", 'æ': "ae", 'œ': "oe", 'ð': "d", 'þ': "th"}
+var undecomposed = map[rune]string{
+	'ø': "o", 'ł': "l", 'đ': "d", 'ħ': "h", 'ı': "i", 'æ': "ae", 'œ': "oe", 'ð': "d", 'þ': "th",
+}
 
 func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })

@@ -34,7 +34,8 @@ func defined(t *testing.T, doc *ical.Document, m *meter.Meter) error {
 
 func TestDefineZones(t *testing.T) {
 	t.Parallel()
-	doc := calendarOf(t, "DTSTART;TZID=W. Europe Standard Time:20270701T100000", "DTEND;TZID=Mars/Olympus:20270701T110000",
+	doc := calendarOf(t, "DTSTART;TZID=W. Europe Standard Time:20270701T100000",
+		"DTEND;TZID=Mars/Olympus:20270701T110000",
 		"X-A;TZID=\"(UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna\":x")
 	for range 2 { // the second time there is nothing to add
 		if err := defined(t, doc, nil); err != nil {
@@ -43,10 +44,13 @@ func TestDefineZones(t *testing.T) {
 	}
 	zone := func(tzid string) string {
 		return "BEGIN:VTIMEZONE\r\nTZID:" + tzid + "\r\nX-LIC-LOCATION:Europe/Berlin\r\n" +
-			"BEGIN:STANDARD\r\nTZOFFSETFROM:+0200\r\nTZOFFSETTO:+0100\r\nTZNAME:CET\r\nDTSTART:20251026T030000\r\nRRULE:FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU\r\nEND:STANDARD\r\n" +
-			"BEGIN:DAYLIGHT\r\nTZOFFSETFROM:+0100\r\nTZOFFSETTO:+0200\r\nTZNAME:CEST\r\nDTSTART:20260329T020000\r\nRRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU\r\nEND:DAYLIGHT\r\nEND:VTIMEZONE\r\n"
+			"BEGIN:STANDARD\r\nTZOFFSETFROM:+0200\r\nTZOFFSETTO:+0100\r\nTZNAME:CET\r\nDTSTART:20251026T030000\r\n" +
+			"RRULE:FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU\r\nEND:STANDARD\r\n" +
+			"BEGIN:DAYLIGHT\r\nTZOFFSETFROM:+0100\r\nTZOFFSETTO:+0200\r\nTZNAME:CEST\r\nDTSTART:20260329T020000\r\n" +
+			"RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU\r\nEND:DAYLIGHT\r\nEND:VTIMEZONE\r\n"
 	}
-	want := "BEGIN:VCALENDAR\r\n" + zone("W. Europe Standard Time") + zone(`(UTC+01:00) Amsterdam\, Berlin\, Bern\, Rome\, Stockholm\, Vienna`) + "BEGIN:VEVENT"
+	want := "BEGIN:VCALENDAR\r\n" + zone("W. Europe Standard Time") +
+		zone(`(UTC+01:00) Amsterdam\, Berlin\, Bern\, Rome\, Stockholm\, Vienna`) + "BEGIN:VEVENT"
 	if got := doc.String(); !strings.HasPrefix(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -57,7 +61,8 @@ func TestDefineZonesIsBounded(t *testing.T) {
 	t.Parallel()
 	var lines []string
 	for i := range 200 {
-		lines = append(lines, fmt.Sprintf("X-A;TZID=%sEurope/Berlin%s:x", strings.Repeat(" ", i%20), strings.Repeat(" ", i/20)))
+		lines = append(lines,
+			fmt.Sprintf("X-A;TZID=%sEurope/Berlin%s:x", strings.Repeat(" ", i%20), strings.Repeat(" ", i/20)))
 	}
 	doc := calendarOf(t, lines...)
 	if err := defined(t, doc, nil); err != nil || strings.Count(doc.String(), "BEGIN:VTIMEZONE") != 64 {

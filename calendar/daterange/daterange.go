@@ -86,7 +86,10 @@ func (r Reader) fromTo(s string) (days, *unreadable) {
 	if len(parts) > 2 {
 		return days{}, &unreadable{`it has more than one "to"`}
 	}
-	read := reading{Reader: r, forms: forms(), anchor: r.today(), run: len(parts) == 2 && isWeekday(parts[0]) && isWeekday(parts[1])}
+	read := reading{
+		Reader: r, forms: forms(), anchor: r.today(),
+		run: len(parts) == 2 && isWeekday(parts[0]) && isWeekday(parts[1]),
+	}
 	first, err := read.days(parts[0])
 	if len(parts) == 1 || err != nil {
 		return first, err

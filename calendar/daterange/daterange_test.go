@@ -13,7 +13,9 @@ import (
 // 17th would be wrong: 00:30 local is 23:30 UTC the day before.
 func reader(t *testing.T) daterange.Reader {
 	t.Helper()
-	return daterange.Reader{Now: at(t, "2026-02-18T00:30:00+01:00"), Zone: zone(t, "Europe/Berlin"), WeekStart: time.Monday}
+	return daterange.Reader{
+		Now: at(t, "2026-02-18T00:30:00+01:00"), Zone: zone(t, "Europe/Berlin"), WeekStart: time.Monday,
+	}
 }
 
 func TestParse(t *testing.T) {
@@ -107,7 +109,8 @@ func TestDaysOfOddLength(t *testing.T) {
 			continue
 		}
 		if !got.From.Equal(at(t, c.from)) || got.Until.Sub(got.From).Hours() != c.hours {
-			t.Errorf("%s %s: from %v for %v, want %s for %v h", c.zone, c.day, got.From, got.Until.Sub(got.From), c.from, c.hours)
+			t.Errorf("%s %s: from %v for %v, want %s for %v h", c.zone, c.day, got.From, got.Until.Sub(got.From),
+				c.from, c.hours)
 		}
 	}
 }

@@ -15,8 +15,10 @@ type form struct {
 }
 
 const (
-	weekdayWords = `(mon|monday|tue|tues|tuesday|wed|weds|wednesday|thu|thur|thurs|thursday|fri|friday|sat|saturday|sun|sunday)`
-	monthWords   = `(jan|january|feb|february|mar|march|apr|april|may|jun|june|jul|july|aug|august|sep|sept|september|oct|october|nov|november|dec|december)`
+	weekdayWords = `(mon|monday|tue|tues|tuesday|wed|weds|wednesday|thu|thur|thurs|thursday|fri|friday|sat|saturday|` +
+		`sun|sunday)`
+	monthWords = `(jan|january|feb|february|mar|march|apr|april|may|jun|june|jul|july|aug|august|sep|sept|` +
+		`september|oct|october|nov|november|dec|december)`
 	numberWords  = `(\d{1,4}|one|two|three|four|five|six|seven|eight|nine|ten|a|an)`
 	shiftWords   = `(this|next|coming|upcoming|following|last|previous|past)`
 	ordinalWords = `(first|1st|second|2nd|third|3rd|fourth|4th|fifth|5th|last)`
@@ -48,7 +50,11 @@ var forms = sync.OnceValue(func() []form {
 		{numberWords + ` ` + unitWords + ` (ago|from now|from today)`, "3 days ago", away},
 		{`(?:on )?` + shiftWords + `? ?` + weekdayWords, "next friday", namedDay},
 		{`(?:on )?` + weekdayWords + ` (?:of )?(this|next|last) week`, "friday of next week", dayOfWeek},
-		{`(?:on )?(?:the )?` + ordinalWords + ` ` + weekdayWords + ` (?:of|in) (?:the )?` + shiftWords + `? ?(?:month|` + monthWords + `)` + maybeYear, "first monday of may", ordinalDay},
+		{
+			`(?:on )?(?:the )?` + ordinalWords + ` ` + weekdayWords + ` (?:of|in) (?:the )?` + shiftWords +
+				`? ?(?:month|` + monthWords + `)` + maybeYear,
+			"first monday of may", ordinalDay,
+		},
 		{`(?:in )?` + shiftWords + `? ?` + monthWords + maybeYear, "march 2026", namedMonth},
 		{`(?:on )?` + monthWords + ` (?:the )?` + dayNumber + maybeYear, "dec 24", monthDay},
 		{`(?:on )?(?:the )?` + dayNumber + ` (?:of )?` + monthWords + maybeYear, "24 december 2026", dayMonth},
@@ -80,7 +86,9 @@ func tonight(r reading, _ []string) (days, string) {
 
 // shift returns how far a word moves a period: "next week" is one week ahead.
 func shift(word string) int {
-	return map[string]int{"next": 1, "coming": 1, "upcoming": 1, "following": 1, "last": -1, "past": -1, "previous": -1}[word]
+	return map[string]int{
+		"next": 1, "coming": 1, "upcoming": 1, "following": 1, "last": -1, "past": -1, "previous": -1,
+	}[word]
 }
 
 // soon reports whether a word means the next one in the future.

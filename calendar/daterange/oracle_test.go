@@ -92,7 +92,8 @@ func datePhrases(now time.Time) []expected {
 		first := forward(opens, in(m)) // the one to come, the present included
 		end := yesterday(forward(first, func(d time.Time) bool { return d.Month() != m }))
 		add(first, end, "%s", m)
-		add(forward(out, in(m)), yesterday(forward(forward(out, in(m)), func(d time.Time) bool { return d.Month() != m })), "next %s", m)
+		add(forward(out, in(m)),
+			yesterday(forward(forward(out, in(m)), func(d time.Time) bool { return d.Month() != m })), "next %s", m)
 		past := backward(yesterday(opens), in(m))
 		add(past.AddDate(0, 0, 1-past.Day()), past, "last %s", m)
 		of24 := forward(first, func(d time.Time) bool { return d.Day() == 24 })
@@ -151,7 +152,8 @@ func TestPhrasesAgainstDayByDay(t *testing.T) {
 			for _, want := range phrases(now, start) {
 				got, err := r.Parse(want.text)
 				if err != nil || !got.From.Equal(want.first) || !got.Until.Equal(tomorrow(want.last)) {
-					t.Fatalf("on %s (weeks begin on %s) %q is %v to %v (%v), want %v to %v", now.Format("Mon 2006-01-02"), start, want.text,
+					t.Fatalf("on %s (weeks begin on %s) %q is %v to %v (%v), want %v to %v",
+						now.Format("Mon 2006-01-02"), start, want.text,
 						got.From, yesterday(got.Until), err, want.first, want.last)
 				}
 			}
@@ -182,7 +184,8 @@ func TestRangesReadFromTheirStart(t *testing.T) {
 	} {
 		now := at(t, c.now+"T12:00:00Z")
 		got, err := daterange.Reader{Now: now, Zone: time.UTC, WeekStart: time.Monday}.Parse(c.text)
-		if first, last := got.From.Format(time.DateOnly), yesterday(got.Until).Format(time.DateOnly); err != nil || first != c.first || last != c.last {
+		if first, last := got.From.Format(time.DateOnly), yesterday(got.Until).Format(time.DateOnly); err != nil ||
+			first != c.first || last != c.last {
 			t.Errorf("on %s %q is %s to %s (%v), want %s to %s", c.now, c.text, first, last, err, c.first, c.last)
 		}
 	}

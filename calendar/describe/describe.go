@@ -53,7 +53,8 @@ type describer struct {
 
 // things are the words for the kinds of objects. An object that is gone for good was most likely an event.
 var things = map[calendar.Kind]string{
-	calendar.Event: "event", calendar.Todo: "task", calendar.Journal: "journal entry", calendar.FreeBusy: "busy time", calendar.Availability: "availability",
+	calendar.Event: "event", calendar.Todo: "task", calendar.Journal: "journal entry", calendar.FreeBusy: "busy time",
+	calendar.Availability: "availability",
 }
 
 // mostDetails limits the details of one change.
@@ -169,7 +170,10 @@ func (d describer) settings(before, after []byte) ([]string, error) {
 		{old.Transparent && !now.Transparent, "counts as busy again"},
 		{now.Hidden && !old.Hidden, "hidden"},
 		{old.Hidden && !now.Hidden, "shown again"},
-		{text(old.TimezoneData) != text(now.TimezoneData) && old.Timezone == now.Timezone, "new definition of its time zone"},
+		{
+			text(old.TimezoneData) != text(now.TimezoneData) && old.Timezone == now.Timezone,
+			"new definition of its time zone",
+		},
 		{valueOf(old.Order) != valueOf(now.Order), "new position in the list"},
 		{!slices.Equal(old.DeadProperties, now.DeadProperties), "properties set by programs"},
 	} {

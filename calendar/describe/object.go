@@ -26,7 +26,9 @@ func readObject(data []byte) (*objectText, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &objectText{zones: zone.FromDocument(cal), main: ical.NewComponent("VEVENT"), instances: map[string]*ical.Component{}}
+	o := &objectText{
+		zones: zone.FromDocument(cal), main: ical.NewComponent("VEVENT"), instances: map[string]*ical.Component{},
+	}
 	for c := range cal.Components() {
 		switch id := c.Property("RECURRENCE-ID"); {
 		case c.Name() == "VTIMEZONE":

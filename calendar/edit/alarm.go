@@ -74,7 +74,8 @@ func alarmsOf(c *ical.Component) (usual, others []Alarm) {
 
 func alarmOf(c *ical.Component, bound anchor) (Alarm, bool) {
 	trigger := c.Property("TRIGGER")
-	if trigger == nil || content.WordOf(c, "ACTION") == "NONE" || c.Property("X-APPLE-PROXIMITY") != nil || c.Property("PROXIMITY") != nil {
+	if trigger == nil || content.WordOf(c, "ACTION") == "NONE" || c.Property("X-APPLE-PROXIMITY") != nil ||
+		c.Property("PROXIMITY") != nil {
 		return Alarm{}, false
 	}
 	if at, err := trigger.Time(); err == nil && at.Form == ical.FormUTC {
@@ -107,7 +108,8 @@ func (a Alarm) component(title string) *ical.Component {
 		c.Add(trigger)
 		return c
 	}
-	trigger := ical.NewProperty("TRIGGER", ical.Duration{Negative: a.Minutes > 0, Seconds: 60 * max(a.Minutes, -a.Minutes)}.String())
+	trigger := ical.NewProperty("TRIGGER",
+		ical.Duration{Negative: a.Minutes > 0, Seconds: 60 * max(a.Minutes, -a.Minutes)}.String())
 	if a.FromEnd {
 		trigger.SetParam("RELATED", string(fromEnd))
 	}
@@ -131,7 +133,8 @@ func alarmed(f Field[[]Alarm]) func(*ical.Component) error {
 				return fault(BadField, "a reminder %d minutes before the start is more than a year away", a.Minutes)
 			}
 			if a.At.IsZero() && c.Property("DTSTART") == nil && c.Property("DUE") == nil {
-				return fault(BadField, "a reminder needs a date, and this task has none").hint("give the task a due date, too")
+				return fault(BadField, "a reminder needs a date, and this task has none").
+					hint("give the task a due date, too")
 			}
 		}
 		missing := slices.Clone(list)

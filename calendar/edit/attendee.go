@@ -45,7 +45,8 @@ const mailto = "mailto:"
 func (a Attendee) uri() (string, error) {
 	address := strings.TrimSpace(a.Address)
 	if strings.ContainsAny(address, " \t\r\n\"<>") {
-		return "", fault(BadField, "%.100q is no address of an attendee", a.Address).hint("give an e-mail address alone")
+		return "", fault(BadField, "%.100q is no address of an attendee", a.Address).
+			hint("give an e-mail address alone")
 	}
 	scheme, _, isURI := strings.Cut(address, ":")
 	local, domain, isMail := strings.Cut(address, "@")
@@ -75,7 +76,9 @@ func linesOf(c *ical.Component) map[string]*ical.Property {
 
 // write sets the parameters that the caller gave.
 func (a Attendee) write(p *ical.Property) {
-	for _, param := range [...]struct{ name, value string }{{"CN", a.Name}, {"ROLE", strings.ToUpper(a.Role)}, {"PARTSTAT", strings.ToUpper(a.Status)}} {
+	for _, param := range [...]struct{ name, value string }{
+		{"CN", a.Name}, {"ROLE", strings.ToUpper(a.Role)}, {"PARTSTAT", strings.ToUpper(a.Status)},
+	} {
 		if now, _ := p.Param(param.name); param.value != "" && now != param.value {
 			p.SetParam(param.name, param.value)
 		}

@@ -11,14 +11,17 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// meeting is a series with Ann, who organizes it, Bob and Cid. On the 3rd, which Bob has declined, Dan comes as well; on the 4th
-// it is longer, and the override leaves its guests to the series; the 5th is without Cid.
+// meeting is a series with Ann, who organizes it, Bob and Cid. On the 3rd, which Bob has declined, Dan comes as well;
+// on the 4th it is longer, and the override leaves its guests to the series; the 5th is without Cid.
 func meeting() string {
-	const ann, bob, cid = "ORGANIZER:mailto:ann@example.com", "ATTENDEE;PARTSTAT=ACCEPTED;SCHEDULE-STATUS=2.0;X-A=1:mailto:Bob@example.com", "ATTENDEE;PARTSTAT=TENTATIVE:mailto:cid@example.com"
+	const ann, bob, cid = "ORGANIZER:mailto:ann@example.com",
+		"ATTENDEE;PARTSTAT=ACCEPTED;SCHEDULE-STATUS=2.0;X-A=1:mailto:Bob@example.com",
+		"ATTENDEE;PARTSTAT=TENTATIVE:mailto:cid@example.com"
 	return calendarOf(
 		eventOf("DTSTART:20260302T090000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY;COUNT=5", ann, bob, cid),
 		eventOf("RECURRENCE-ID:20260303T090000Z", "DTSTART:20260303T090000Z", "DURATION:PT1H", ann,
-			"ATTENDEE;PARTSTAT=DECLINED;SCHEDULE-STATUS=2.0:MAILTO:bob@example.com", cid, "ATTENDEE;RSVP=TRUE:mailto:dan@example.com"),
+			"ATTENDEE;PARTSTAT=DECLINED;SCHEDULE-STATUS=2.0:MAILTO:bob@example.com", cid,
+			"ATTENDEE;RSVP=TRUE:mailto:dan@example.com"),
 		eventOf("RECURRENCE-ID:20260304T090000Z", "DTSTART:20260304T090000Z", "DURATION:PT2H"),
 		eventOf("RECURRENCE-ID:20260305T090000Z", "DTSTART:20260305T090000Z", "DURATION:PT1H", ann, bob),
 	)
@@ -44,11 +47,12 @@ func guestsOf(t *testing.T, doc *ical.Document) []string {
 func TestGuestsOfASeries(t *testing.T) {
 	t.Parallel()
 	const (
-		bob, no = "PARTSTAT=ACCEPTED;SCHEDULE-STATUS=2.0;X-A=1:mailto:Bob@example.com\n", "PARTSTAT=DECLINED;SCHEDULE-STATUS=2.0:MAILTO:bob@example.com\n"
-		cid     = "PARTSTAT=TENTATIVE:mailto:cid@example.com\n"
-		dan     = "RSVP=TRUE:mailto:dan@example.com\n"
-		eve     = "ROLE=REQ-PARTICIPANT;PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailto:eve@example.com\n"
-		newDan  = "ROLE=REQ-PARTICIPANT;PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailto:dan@example.com\n"
+		bob, no = "PARTSTAT=ACCEPTED;SCHEDULE-STATUS=2.0;X-A=1:mailto:Bob@example.com\n",
+			"PARTSTAT=DECLINED;SCHEDULE-STATUS=2.0:MAILTO:bob@example.com\n"
+		cid    = "PARTSTAT=TENTATIVE:mailto:cid@example.com\n"
+		dan    = "RSVP=TRUE:mailto:dan@example.com\n"
+		eve    = "ROLE=REQ-PARTICIPANT;PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailto:eve@example.com\n"
+		newDan = "ROLE=REQ-PARTICIPANT;PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailto:dan@example.com\n"
 	)
 	list := func(names ...string) edit.Fields {
 		var all []edit.Attendee
@@ -63,19 +67,43 @@ func TestGuestsOfASeries(t *testing.T) {
 		fields         edit.Fields
 		want           []string
 	}{
-		{"one more", "", edit.All, list("bob", "cid", "eve"), []string{bob + cid + eve, no + cid + dan + eve, "", bob + eve}},
+		{
+			"one more", "", edit.All, list("bob", "cid", "eve"),
+			[]string{bob + cid + eve, no + cid + dan + eve, "", bob + eve},
+		},
 		{"one less", "", edit.All, list("cid"), []string{cid, cid + dan, "", ""}},
 		{"nobody", "", edit.All, list(), []string{"", dan, "", ""}},
-		{"one more than on the day that was named", "20260303T090000Z", edit.All, list("bob", "cid", "dan", "eve"), []string{bob + cid + eve, no + cid + dan + eve, "", bob + eve}},
-		{"one less than on the day that was named", "20260303T090000Z", edit.All, list("bob", "cid"), []string{bob + cid, no + cid, "", bob}},
-		{"the day that was named leaves it to the series", "20260304T090000Z", edit.All, list("bob", "eve"), []string{bob + eve, no + dan + eve, "", bob + eve}},
-		{"added by name", "", edit.All, edit.Fields{Invite: []edit.Attendee{{Address: "DAN@example.com"}}}, []string{bob + cid + strings.ReplaceAll(newDan, "dan", "DAN"), no + cid + dan, "", bob + strings.ReplaceAll(newDan, "dan", "DAN")}},
-		{"on one day that left it to the series", "20260304T090000Z", edit.This, edit.Fields{Invite: []edit.Attendee{{Address: "eve@example.com"}}}, []string{bob + cid, no + cid + dan, bob + cid + eve, bob}},
+		{
+			"one more than on the day that was named", "20260303T090000Z", edit.All, list("bob", "cid", "dan", "eve"),
+			[]string{bob + cid + eve, no + cid + dan + eve, "", bob + eve},
+		},
+		{
+			"one less than on the day that was named", "20260303T090000Z", edit.All, list("bob", "cid"),
+			[]string{bob + cid, no + cid, "", bob},
+		},
+		{
+			"the day that was named leaves it to the series", "20260304T090000Z", edit.All, list("bob", "eve"),
+			[]string{bob + eve, no + dan + eve, "", bob + eve},
+		},
+		{
+			"added by name", "", edit.All,
+			edit.Fields{Invite: []edit.Attendee{{Address: "DAN@example.com"}}},
+			[]string{
+				bob + cid + strings.ReplaceAll(newDan, "dan", "DAN"), no + cid + dan, "",
+				bob + strings.ReplaceAll(newDan, "dan", "DAN"),
+			},
+		},
+		{
+			"on one day that left it to the series", "20260304T090000Z", edit.This,
+			edit.Fields{Invite: []edit.Attendee{{Address: "eve@example.com"}}},
+			[]string{bob + cid, no + cid + dan, bob + cid + eve, bob},
+		},
 		{"on one day", "20260303T090000Z", edit.This, list("bob", "dan"), []string{bob + cid, no + dan, "", bob}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := editor().Change(t.Context(), read(t, meeting()), edit.Change{Target: edit.Target{Instance: at(t, tt.instance), Scope: tt.scope}, Fields: tt.fields})
+			got, err := editor().Change(t.Context(), read(t, meeting()),
+				edit.Change{Target: edit.Target{Instance: at(t, tt.instance), Scope: tt.scope}, Fields: tt.fields})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +122,9 @@ func TestGuestsOfWhatFollows(t *testing.T) {
 	t.Parallel()
 	got, err := editor().Change(t.Context(), read(t, meeting()), edit.Change{
 		Target: edit.Target{Instance: at(t, "20260304T090000Z"), Scope: edit.Following},
-		Fields: edit.Fields{Attendees: edit.To([]edit.Attendee{{Address: "bob@example.com"}, {Address: "eve@example.com"}})},
+		Fields: edit.Fields{
+			Attendees: edit.To([]edit.Attendee{{Address: "bob@example.com"}, {Address: "eve@example.com"}}),
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -109,12 +139,14 @@ func TestGuestsOfWhatFollows(t *testing.T) {
 	}
 }
 
-// TestFirstGuestsOfASeries: overrides of a series without guests get the first ones too, since the organizer that the server
-// adds to each of them says that nobody else is invited there.
+// TestFirstGuestsOfASeries: overrides of a series without guests get the first ones too, since the organizer that the
+// server adds to each of them says that nobody else is invited there.
 func TestFirstGuestsOfASeries(t *testing.T) {
 	t.Parallel()
-	text := calendarOf(eventOf("DTSTART:20260302T090000Z", "RRULE:FREQ=DAILY;COUNT=5"), eventOf("RECURRENCE-ID:20260303T090000Z", "DTSTART:20260303T100000Z"))
-	got, err := editor().Change(t.Context(), read(t, text), edit.Change{Fields: edit.Fields{Attendees: edit.To([]edit.Attendee{{Address: "eve@example.com"}})}})
+	text := calendarOf(eventOf("DTSTART:20260302T090000Z", "RRULE:FREQ=DAILY;COUNT=5"),
+		eventOf("RECURRENCE-ID:20260303T090000Z", "DTSTART:20260303T100000Z"))
+	got, err := editor().Change(t.Context(), read(t, text),
+		edit.Change{Fields: edit.Fields{Attendees: edit.To([]edit.Attendee{{Address: "eve@example.com"}})}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,9 +159,12 @@ func TestFirstGuestsOfASeries(t *testing.T) {
 func TestWhoIsAskedForAnAnswer(t *testing.T) {
 	t.Parallel()
 	text := calendarOf(eventOf("DTSTART:20260302T090000Z", "ORGANIZER:mailto:ann@example.com"))
-	got, err := editor().Change(t.Context(), read(t, text), edit.Change{Fields: edit.Fields{Attendees: edit.To([]edit.Attendee{
-		{Address: "ANN@example.com"}, {Address: "bob@example.com", Status: "accepted"}, {Address: "room@example.com"},
-	})}})
+	got, err := editor().Change(t.Context(), read(t, text),
+		edit.Change{Fields: edit.Fields{Attendees: edit.To([]edit.Attendee{
+			{Address: "ANN@example.com"},
+			{Address: "bob@example.com", Status: "accepted"},
+			{Address: "room@example.com"},
+		})}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,8 +64,11 @@ func TestClientsKeepTheirBytes(t *testing.T) {
 `},
 		{"the same again", "apple-event", func(t *testing.T) edit.Change {
 			return edit.Change{
-				Fields: edit.Fields{Summary: edit.To("Zahnarzt – Kontrolle"), Transparency: edit.To(edit.Opaque), Alarms: edit.To([]edit.Alarm{{Minutes: 30}})},
-				Times:  edit.Times{Start: to(t, "2026-03-12T10:00"), End: to(t, "20260312T093000Z")},
+				Fields: edit.Fields{
+					Summary: edit.To("Zahnarzt – Kontrolle"), Transparency: edit.To(edit.Opaque),
+					Alarms: edit.To([]edit.Alarm{{Minutes: 30}}),
+				},
+				Times: edit.Times{Start: to(t, "2026-03-12T10:00"), End: to(t, "20260312T093000Z")},
 			}
 		}, ""},
 		{"a place that Apple has on a map", "apple-event", func(*testing.T) edit.Change {
@@ -123,7 +126,8 @@ func TestClientsKeepTheirBytes(t *testing.T) {
 `},
 		{"another attendee", "google-invitation", func(*testing.T) edit.Change {
 			return edit.Change{Fields: edit.Fields{Attendees: edit.To([]edit.Attendee{
-				{Address: "C_188room@resource.calendar.google.com"}, {Address: "sam@example.net", Name: `Sam "S", Jr.`, Role: "opt-participant"},
+				{Address: "C_188room@resource.calendar.google.com"},
+				{Address: "sam@example.net", Name: `Sam "S", Jr.`, Role: "opt-participant"},
 			})}}
 		}, `
 -DTSTAMP:20260415T111213Z
@@ -168,12 +172,14 @@ func TestClientsKeepTheirBytes(t *testing.T) {
 +END:VALARM
 +END:VEVENT
 `},
-		{"Google's series an hour later, said of an instance in summer", "google-series", func(t *testing.T) edit.Change {
-			return edit.Change{
-				Target: edit.Target{Instance: at(t, "20260401T133000Z"), Scope: edit.All},
-				Times:  edit.Times{Start: to(t, "20260401T143000Z")},
-			}
-		}, `
+		{
+			"Google's series an hour later, said of an instance in summer", "google-series",
+			func(t *testing.T) edit.Change {
+				return edit.Change{
+					Target: edit.Target{Instance: at(t, "20260401T133000Z"), Scope: edit.All},
+					Times:  edit.Times{Start: to(t, "20260401T143000Z")},
+				}
+			}, `
 -DTSTART;TZID=America/New_York:20260105T093000
 -DTEND;TZID=America/New_York:20260105T094500
 -RRULE:FREQ=WEEKLY;WKST=SU;UNTIL=20260629T035959Z;BYDAY=MO,WE,FR
@@ -202,7 +208,8 @@ func TestClientsKeepTheirBytes(t *testing.T) {
 -SEQUENCE:4
 +LAST-MODIFIED:20260301T120000Z
 +SEQUENCE:5
-`},
+`,
+		},
 		{"whole days", "davx5-exception", func(t *testing.T) edit.Change {
 			return edit.Change{
 				Target: edit.Target{Instance: at(t, "2026-01-26"), Scope: edit.This},

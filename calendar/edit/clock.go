@@ -94,9 +94,11 @@ func (r reader) on(c clock, t ical.Time) (ical.Civil, error) {
 func (r reader) rewrite(c clock, t ical.Time) (ical.Time, error) {
 	if t.IsDate() != (c.form == ical.FormDate) {
 		if t.IsDate() {
-			return t, fault(BadTime, "%s is a date, but the event has times", t).hint("give a time, or say that the event takes whole days now")
+			return t, fault(BadTime, "%s is a date, but the event has times", t).
+				hint("give a time, or say that the event takes whole days now")
 		}
-		return t, fault(BadTime, "%s is a time, but the event takes whole days", t).hint("give a date, or say that the event has times now")
+		return t, fault(BadTime, "%s is a time, but the event takes whole days", t).
+			hint("give a date, or say that the event has times now")
 	}
 	if t.IsDate() || t.Form == ical.FormFloating || t.Form == c.form && t.TZID == c.tzid {
 		return c.write(t.Civil), nil

@@ -31,7 +31,8 @@ func (e *session) setDates(o *content.Object, f Fields) error {
 		return nil
 	}
 	if !repeats(o) {
-		return fault(NotSeries, "the event does not repeat, so no date can be excluded").hint("give it a recurrence rule, too")
+		return fault(NotSeries, "the event does not repeat, so no date can be excluded").
+			hint("give it a recurrence rule, too")
 	}
 	if err := e.setList(o, "EXDATE", f.Left); err != nil {
 		return err
@@ -50,7 +51,9 @@ func (e *session) setDates(o *content.Object, f Fields) error {
 // setList writes dates to a property in the form of the series, unless they are unchanged. A date in a series of times
 // means the instance on that day.
 func (e *session) setList(o *content.Object, name string, f Field[[]ical.Time]) error {
-	bare := &content.Object{Document: o.Document, Calendar: o.Calendar, Kind: o.Kind, UID: o.UID, Master: o.Master.Clone()}
+	bare := &content.Object{
+		Document: o.Document, Calendar: o.Calendar, Kind: o.Kind, UID: o.UID, Master: o.Master.Clone(),
+	}
 	bare.Master.Remove("EXDATE")
 	s, err := e.series(bare)
 	if err != nil {

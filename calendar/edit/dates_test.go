@@ -11,8 +11,12 @@ import (
 // TestDates leaves dates out of a series, puts them back, and adds others; a date stands for the instance of that day.
 func TestDates(t *testing.T) {
 	t.Parallel()
-	weekly := []string{"DTSTART;TZID=Europe/Berlin:20260302T090000", "DTEND;TZID=Europe/Berlin:20260302T100000", "RRULE:FREQ=WEEKLY;COUNT=4", "EXDATE;TZID=Europe/Berlin:20260316T090000", "SUMMARY:a"}
-	apart := eventOf("RECURRENCE-ID;TZID=Europe/Berlin:20260309T090000", "DTSTART;TZID=Europe/Berlin:20260310T090000", "SUMMARY:moved")
+	weekly := []string{
+		"DTSTART;TZID=Europe/Berlin:20260302T090000", "DTEND;TZID=Europe/Berlin:20260302T100000",
+		"RRULE:FREQ=WEEKLY;COUNT=4", "EXDATE;TZID=Europe/Berlin:20260316T090000", "SUMMARY:a",
+	}
+	apart := eventOf("RECURRENCE-ID;TZID=Europe/Berlin:20260309T090000", "DTSTART;TZID=Europe/Berlin:20260310T090000",
+		"SUMMARY:moved")
 	list := func(texts ...string) edit.Field[[]ical.Time] {
 		var times []ical.Time
 		for _, text := range texts {
@@ -53,8 +57,17 @@ func TestDates(t *testing.T) {
 		says   string
 	}{
 		{edit.Change{Fields: edit.Fields{Left: list("20260317")}}, "no instance"},
-		{edit.Change{Fields: edit.Fields{Left: list("20260302", "20260309", "20260316", "20260323")}}, "nothing would be left"},
-		{edit.Change{Target: edit.Target{Scope: edit.This, Instance: at(t, "20260302T080000Z")}, Fields: edit.Fields{Extra: list("20260304")}}, "one instance"},
+		{
+			edit.Change{Fields: edit.Fields{Left: list("20260302", "20260309", "20260316", "20260323")}},
+			"nothing would be left",
+		},
+		{
+			edit.Change{
+				Target: edit.Target{Scope: edit.This, Instance: at(t, "20260302T080000Z")},
+				Fields: edit.Fields{Extra: list("20260304")},
+			},
+			"one instance",
+		},
 	} {
 		_, err := editor().Change(t.Context(), read(t, calendarOf(eventOf(weekly...))), tt.change)
 		if err == nil || !strings.Contains(err.Error(), tt.says) {
@@ -63,7 +76,8 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// TestOtherAlarms: reminders at a time and before the end are listed and replaced by themselves; those about the start leave them.
+// TestOtherAlarms: reminders at a time and before the end are listed and replaced by themselves; those about the start
+// leave them.
 func TestOtherAlarms(t *testing.T) {
 	t.Parallel()
 	fixed := edit.Alarm{At: at(t, "20260301T080000Z")}
@@ -83,27 +97,35 @@ func TestOtherAlarms(t *testing.T) {
 			t.Fatal(err)
 		}
 		o = valid(t, got.Document)
-		if usual, others := edit.AlarmsOf(o.Main()), edit.OtherAlarmsOf(o.Main()); len(usual) != step.usual || len(others) != step.others {
+		if usual, others := edit.AlarmsOf(o.Main()), edit.OtherAlarmsOf(o.Main()); len(usual) != step.usual ||
+			len(others) != step.others {
 			t.Errorf("%v: there are %v and %v\n%s", step.set, usual, others, got.Document)
 		}
 	}
 }
 
-// TestGuestsComeAndGo: anyone who is added or taken off leaves the others as they are, also where an instance has guests of its own.
+// TestGuestsComeAndGo: anyone who is added or taken off leaves the others as they are, also where an instance has
+// guests of its own.
 func TestGuestsComeAndGo(t *testing.T) {
 	t.Parallel()
 	o := read(t, calendarOf(
-		eventOf("DTSTART:20260302T090000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY;COUNT=3", "ATTENDEE;PARTSTAT=ACCEPTED:mailto:a@example.com", "ATTENDEE:mailto:b@example.com"),
-		eventOf("RECURRENCE-ID:20260303T090000Z", "DTSTART:20260303T100000Z", "ATTENDEE:mailto:b@example.com", "ATTENDEE:mailto:c@example.com"),
+		eventOf("DTSTART:20260302T090000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY;COUNT=3",
+			"ATTENDEE;PARTSTAT=ACCEPTED:mailto:a@example.com", "ATTENDEE:mailto:b@example.com"),
+		eventOf("RECURRENCE-ID:20260303T090000Z", "DTSTART:20260303T100000Z", "ATTENDEE:mailto:b@example.com",
+			"ATTENDEE:mailto:c@example.com"),
 	))
 	got, err := editor().Change(t.Context(), o, edit.Change{Fields: edit.Fields{
-		Invite: []edit.Attendee{{Address: "D@example.com", Name: "Dave"}, {Address: "a@example.com"}}, Uninvite: []edit.Attendee{{Address: "B@example.com"}},
+		Invite:   []edit.Attendee{{Address: "D@example.com", Name: "Dave"}, {Address: "a@example.com"}},
+		Uninvite: []edit.Attendee{{Address: "B@example.com"}},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	o = valid(t, got.Document)
-	for i, want := range []string{"a@example.com ACCEPTED, D@example.com NEEDS-ACTION", "c@example.com , D@example.com NEEDS-ACTION, a@example.com NEEDS-ACTION"} {
+	for i, want := range []string{
+		"a@example.com ACCEPTED, D@example.com NEEDS-ACTION",
+		"c@example.com , D@example.com NEEDS-ACTION, a@example.com NEEDS-ACTION",
+	} {
 		var list []string
 		for _, a := range edit.AttendeesOf(o.Components()[i]) {
 			list = append(list, a.Address+" "+a.Status)
@@ -124,7 +146,8 @@ func TestTwoZones(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := got.Document.String()
-	if !strings.Contains(text, "DTEND;TZID=Asia/Tokyo:20260303T090000") || !strings.Contains(text, "DTSTART;TZID=Europe/Berlin:20260302T130000") || strings.Contains(text, "DURATION") {
+	if !strings.Contains(text, "DTEND;TZID=Asia/Tokyo:20260303T090000") ||
+		!strings.Contains(text, "DTSTART;TZID=Europe/Berlin:20260302T130000") || strings.Contains(text, "DURATION") {
 		t.Errorf("it is\n%s", text)
 	}
 }

@@ -132,7 +132,8 @@ type aimed struct {
 
 // repeats reports whether the object has several instances, or holds some of a series.
 func repeats(o *content.Object) bool {
-	return o.Master == nil || len(o.Overrides) > 0 || o.Master.Property("RRULE") != nil || o.Master.Property("RDATE") != nil
+	return o.Master == nil || len(o.Overrides) > 0 || o.Master.Property("RRULE") != nil ||
+		o.Master.Property("RDATE") != nil
 }
 
 // aim resolves a target. The first instance and all following ones are the whole series.
@@ -142,13 +143,16 @@ func (e *session) aim(t Target) (Scope, *aimed, error) {
 	}
 	switch {
 	case t.Instance.IsZero() && (t.Scope == This || t.Scope == Following):
-		return "", nil, fault(NoInstance, "the request does not say which instance of the series it is about").hint("give its recurrence id")
+		return "", nil, fault(NoInstance, "the request does not say which instance of the series it is about").
+			hint("give its recurrence id")
 	case t.Instance.IsZero():
 		return All, nil, nil
 	case t.Scope == "":
-		return "", nil, fault(NoScope, "the event is a series").hint(`say whether to change "this" instance, this and the "following" ones, or "all"`)
+		return "", nil, fault(NoScope, "the event is a series").
+			hint(`say whether to change "this" instance, this and the "following" ones, or "all"`)
 	case t.Scope != This && t.Scope != Following && t.Scope != All:
-		return "", nil, fault(NoScope, "%.50q is no scope", string(t.Scope)).hint(`it can be "this", "following" or "all"`)
+		return "", nil, fault(NoScope, "%.50q is no scope", string(t.Scope)).
+			hint(`it can be "this", "following" or "all"`)
 	}
 	at, err := e.find(t)
 	if err != nil || t.Scope != Following {
@@ -171,7 +175,8 @@ func (e *session) once(t Target) error {
 		return err
 	}
 	if _, err := s.find(t.Instance); err != nil {
-		return fault(NotSeries, "the event is not a series, and not at %s", t.Instance).hint("leave out the recurrence id")
+		return fault(NotSeries, "the event is not a series, and not at %s", t.Instance).
+			hint("leave out the recurrence id")
 	}
 	return nil
 }
@@ -283,7 +288,8 @@ func (e *session) retime(at *aimed, c Change) error {
 	}
 	master := e.object.Master
 	if master == nil {
-		return fault(Unsupported, "the object holds single instances of a series only").hint("change each of them alone")
+		return fault(Unsupported, "the object holds single instances of a series only").
+			hint("change each of them alone")
 	}
 	was, err := timeOf(master, "DTSTART")
 	if err != nil {
@@ -300,7 +306,8 @@ func (e *session) retime(at *aimed, c Change) error {
 		now = at.from
 	}
 	if now.IsDate() != was.IsDate() {
-		return fault(BadTime, "this instance and its series do not both take whole days").hint("change the series without naming the instance")
+		return fault(BadTime, "this instance and its series do not both take whole days").
+			hint("change the series without naming the instance")
 	}
 	p, err := e.place(now, c.Times)
 	if err != nil {

@@ -135,7 +135,8 @@ type seen struct {
 }
 
 func (s seen) String() string {
-	return fmt.Sprintf("%s %s +%ds %s", time.Unix(s.ID, 0).UTC().Format("20060102T150405Z"), s.Wall, s.End-s.Start, s.Summary)
+	return fmt.Sprintf("%s %s +%ds %s", time.Unix(s.ID, 0).UTC().Format("20060102T150405Z"), s.Wall, s.End-s.Start,
+		s.Summary)
 }
 
 // most is how many instances of an endless series are looked at.
@@ -156,7 +157,8 @@ func expand(t *testing.T, o *content.Object) []seen {
 			t.Fatal(err)
 		}
 		list = append(list, seen{
-			i.RecurrenceID.Time.Unix(), i.Start.Time.Unix(), i.End.Time.Unix(), i.Start.Civil(), content.TextOf(i.Component, "SUMMARY"),
+			i.RecurrenceID.Time.Unix(), i.Start.Time.Unix(), i.End.Time.Unix(), i.Start.Civil(),
+			content.TextOf(i.Component, "SUMMARY"),
 		})
 		if len(list) == most+slack {
 			break

@@ -9,10 +9,12 @@ import (
 // changeThis changes one instance: its override, or a new one.
 func (e *session) changeThis(at *aimed, c Change) (Result, error) {
 	if !c.Fields.Rule.Left() {
-		return Result{}, fault(BadField, "one instance cannot have a recurrence rule").hint(`change "all" or the "following" instances`)
+		return Result{}, fault(BadField, "one instance cannot have a recurrence rule").
+			hint(`change "all" or the "following" instances`)
 	}
 	if c.Fields.dated() {
-		return Result{}, fault(BadField, "one instance has no dates of its own that are added or left out").hint(`change "all" or the "following" instances`)
+		return Result{}, fault(BadField, "one instance has no dates of its own that are added or left out").
+			hint(`change "all" or the "following" instances`)
 	}
 	before := e.zonesNamed()
 	override, isNew := at.component, false

@@ -97,7 +97,8 @@ func (f Fields) patches(seen *ical.Component) []patch {
 	// X-ALT-DESC is the description as HTML; Outlook would still show the old one.
 	add(f.Description.Left(), alone("DESCRIPTION", "X-ALT-DESC", f.Description), "DESCRIPTION", "X-ALT-DESC")
 	// Apple prefers the structured location, and its map, to LOCATION.
-	add(f.Location.Left(), alone("LOCATION", "X-APPLE-STRUCTURED-LOCATION", f.Location), "LOCATION", "X-APPLE-STRUCTURED-LOCATION")
+	add(f.Location.Left(), alone("LOCATION", "X-APPLE-STRUCTURED-LOCATION", f.Location), "LOCATION",
+		"X-APPLE-STRUCTURED-LOCATION")
 	add(f.URL.Left(), valued("URL", f.URL, linked), "URL")
 	add(f.Categories.Left(), categorized(f.Categories), "CATEGORIES")
 	add(f.Status.Left(), word("STATUS", f.Status), "STATUS")
@@ -164,7 +165,9 @@ func alone(name, twin string, f Field[string]) func(*ical.Component) error {
 }
 
 // valued sets a property to the value that say returns, or removes it.
-func valued[T any](name string, f Field[T], say func(c *ical.Component, asked T) (string, error)) func(*ical.Component) error {
+func valued[T any](
+	name string, f Field[T], say func(c *ical.Component, asked T) (string, error),
+) func(*ical.Component) error {
 	return func(c *ical.Component) error {
 		asked, ok := f.Value()
 		if !ok {
@@ -240,7 +243,8 @@ func word[T ~string](name string, f Field[T]) func(*ical.Component) error {
 		}
 		upper := strings.ToUpper(string(value))
 		if may := words[name][c.Name()]; !slices.Contains(may, upper) {
-			return fault(BadField, "the %s of a %s cannot be %.50q", name, c.Name(), string(value)).hint("it can be one of: " + strings.Join(may, ", "))
+			return fault(BadField, "the %s of a %s cannot be %.50q", name, c.Name(), string(value)).
+				hint("it can be one of: " + strings.Join(may, ", "))
 		}
 		if content.WordOf(c, name) != upper {
 			setValue(c, name, upper)

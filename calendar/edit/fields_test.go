@@ -16,19 +16,26 @@ import (
 // TestFields gives an event what it has not, changes what it has, and takes it away.
 func TestFields(t *testing.T) {
 	t.Parallel()
-	full := calendarOf(eventOf("DTSTART:20260302T090000Z", "SUMMARY;LANGUAGE=en:a", "DESCRIPTION:b", "LOCATION:c", "URL:https://example.com/d",
-		"CATEGORIES:e", "CATEGORIES:f,g", "STATUS:CONFIRMED", "TRANSP:OPAQUE", "CLASS:PUBLIC", "PRIORITY:5", "ORGANIZER;CN=h:MAILTO:h@example.com",
+	full := calendarOf(eventOf("DTSTART:20260302T090000Z", "SUMMARY;LANGUAGE=en:a", "DESCRIPTION:b", "LOCATION:c",
+		"URL:https://example.com/d",
+		"CATEGORIES:e", "CATEGORIES:f,g", "STATUS:CONFIRMED", "TRANSP:OPAQUE", "CLASS:PUBLIC", "PRIORITY:5",
+		"ORGANIZER;CN=h:MAILTO:h@example.com",
 		"ATTENDEE;PARTSTAT=DECLINED;X-A=1:MAILTO:i@example.com", "ATTENDEE:mailto:j@example.com"))
 	given := edit.Fields{
-		Summary: edit.To("A"), Description: edit.To("B"), Location: edit.To("C"), URL: edit.To("https://example.com/D"), Categories: edit.To([]string{"E"}),
-		Status: edit.To(edit.Cancelled), Transparency: edit.To(edit.Transparent), Class: edit.To(edit.Class("private")), Priority: edit.To(1),
+		Summary: edit.To("A"), Description: edit.To("B"), Location: edit.To("C"), URL: edit.To("https://example.com/D"),
+		Categories: edit.To([]string{"E"}),
+		Status:     edit.To(edit.Cancelled), Transparency: edit.To(edit.Transparent),
+		Class: edit.To(edit.Class("private")), Priority: edit.To(1),
 		Organizer: edit.To(edit.Attendee{Address: "H@example.com", Name: "H"}),
 		Attendees: edit.To([]edit.Attendee{{Address: "I@example.com"}, {Address: "urn:uuid:k", Status: "accepted"}}),
 	}
 	cleared := edit.Fields{
-		Summary: edit.Clear[string](), Description: edit.Clear[string](), Location: edit.Clear[string](), URL: edit.Clear[string](),
-		Categories: edit.Clear[[]string](), Status: edit.Clear[edit.Status](), Transparency: edit.Clear[edit.Transparency](),
-		Class: edit.Clear[edit.Class](), Priority: edit.Clear[int](), Organizer: edit.Clear[edit.Attendee](), Attendees: edit.Clear[[]edit.Attendee](),
+		Summary: edit.Clear[string](), Description: edit.Clear[string](), Location: edit.Clear[string](),
+		URL:        edit.Clear[string](),
+		Categories: edit.Clear[[]string](), Status: edit.Clear[edit.Status](),
+		Transparency: edit.Clear[edit.Transparency](),
+		Class:        edit.Clear[edit.Class](), Priority: edit.Clear[int](), Organizer: edit.Clear[edit.Attendee](),
+		Attendees: edit.Clear[[]edit.Attendee](),
 	}
 	const all = `-SUMMARY;LANGUAGE=en:a
 -DESCRIPTION:b
@@ -67,7 +74,8 @@ func TestFields(t *testing.T) {
 		{"a parent", edit.Fields{Parent: edit.To("of,it")}, "+RELATED-TO:of\\,it\n"},
 		{"the same values", edit.Fields{
 			Summary: edit.To("a"), Categories: edit.To([]string{"e", "f", "g"}), Status: edit.To(edit.Confirmed),
-			Attendees: edit.To([]edit.Attendee{{Address: "j@example.com"}, {Address: "i@example.com"}}), Organizer: edit.To(edit.Attendee{Address: "h@example.com"}),
+			Attendees: edit.To([]edit.Attendee{{Address: "j@example.com"}, {Address: "i@example.com"}}),
+			Organizer: edit.To(edit.Attendee{Address: "h@example.com"}),
 		}, ""},
 	} {
 		got := exact(t, full, edit.Change{Fields: tt.fields})
@@ -155,7 +163,13 @@ func TestTaskReminders(t *testing.T) {
 		{"one day on which it is due", []string{"DUE;VALUE=DATE:20260302"}, "TRIGGER;RELATED=END:-PT10M"},
 		{"start and due", []string{"DTSTART:20260302T080000Z", "DUE:20260302T090000Z"}, "TRIGGER:-PT10M"},
 		{"start alone", []string{"DTSTART:20260302T080000Z"}, "TRIGGER:-PT10M"},
-		{"one that is there", []string{"DUE:20260302T090000Z", "BEGIN:VALARM", "ACTION:AUDIO", "TRIGGER;RELATED=END:-PT10M", "END:VALARM"}, "ACTION:AUDIO"},
+		{
+			"one that is there",
+			[]string{
+				"DUE:20260302T090000Z", "BEGIN:VALARM", "ACTION:AUDIO", "TRIGGER;RELATED=END:-PT10M", "END:VALARM",
+			},
+			"ACTION:AUDIO",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -167,7 +181,8 @@ func TestTaskReminders(t *testing.T) {
 			if diff := cmp.Diff([]edit.Alarm{{Minutes: 10}}, edit.AlarmsOf(now)); diff != "" {
 				t.Errorf("listed (-want +got):\n%s", diff)
 			}
-			if alarms := now.AllComponents("VALARM"); len(alarms) != 1 || !strings.Contains(got.Document.String(), tt.want+"\r\n") {
+			if alarms := now.AllComponents("VALARM"); len(alarms) != 1 ||
+				!strings.Contains(got.Document.String(), tt.want+"\r\n") {
 				t.Errorf("want one with %s:\n%s", tt.want, got.Document)
 			}
 		})
@@ -208,7 +223,9 @@ func TestTaskStates(t *testing.T) {
 			continue
 		}
 		task := valid(t, got.Document).Main()
-		has := state{content.TextOf(task, "STATUS"), content.TextOf(task, "COMPLETED"), content.TextOf(task, "PERCENT-COMPLETE")}
+		has := state{
+			content.TextOf(task, "STATUS"), content.TextOf(task, "COMPLETED"), content.TextOf(task, "PERCENT-COMPLETE"),
+		}
 		if diff := cmp.Diff(tt.want, has); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
@@ -223,11 +240,27 @@ func TestTaskTimes(t *testing.T) {
 		times       edit.Times
 		want        string
 	}{
-		{"due", "DUE;TZID=Europe/Berlin:20260302T090000", edit.Times{End: to(t, "20260303T090000Z")}, "-DUE;TZID=Europe/Berlin:20260302T090000\n+DUE;TZID=Europe/Berlin:20260303T100000\n"},
+		{
+			"due", "DUE;TZID=Europe/Berlin:20260302T090000",
+			edit.Times{End: to(t, "20260303T090000Z")},
+			"-DUE;TZID=Europe/Berlin:20260302T090000\n+DUE;TZID=Europe/Berlin:20260303T100000\n",
+		},
 		{"due on a day", "SUMMARY:x", edit.Times{End: to(t, "2026-03-03")}, "+DUE;VALUE=DATE:20260303\n"},
-		{"due on the day it starts", "DTSTART;VALUE=DATE:20260302", edit.Times{End: to(t, "2026-03-02")}, "+DUE;VALUE=DATE:20260302\n"},
-		{"at some time", "DTSTART:20260302T090000Z\nDUE:20260303T090000Z", edit.Times{Start: edit.Clear[ical.Time](), End: edit.Clear[ical.Time]()}, "-DTSTART:20260302T090000Z\n-DUE:20260303T090000Z\n"},
-		{"later", "DTSTART:20260302T090000Z\nDUE:20260303T090000Z", edit.Times{Start: to(t, "20260304T090000Z")}, "-DTSTART:20260302T090000Z\n-DUE:20260303T090000Z\n+DTSTART:20260304T090000Z\n+DUE:20260305T090000Z\n"},
+		{
+			"due on the day it starts", "DTSTART;VALUE=DATE:20260302",
+			edit.Times{End: to(t, "2026-03-02")},
+			"+DUE;VALUE=DATE:20260302\n",
+		},
+		{
+			"at some time", "DTSTART:20260302T090000Z\nDUE:20260303T090000Z",
+			edit.Times{Start: edit.Clear[ical.Time](), End: edit.Clear[ical.Time]()},
+			"-DTSTART:20260302T090000Z\n-DUE:20260303T090000Z\n",
+		},
+		{
+			"later", "DTSTART:20260302T090000Z\nDUE:20260303T090000Z",
+			edit.Times{Start: to(t, "20260304T090000Z")},
+			"-DTSTART:20260302T090000Z\n-DUE:20260303T090000Z\n+DTSTART:20260304T090000Z\n+DUE:20260305T090000Z\n",
+		},
 	} {
 		text := calendarOf("BEGIN:VTODO\nUID:first\nDTSTAMP:20260101T000000Z\n" + tt.lines + "\nEND:VTODO\n")
 		if diff := cmp.Diff(tt.want, exact(t, text, edit.Change{Times: tt.times})); diff != "" {
@@ -239,7 +272,8 @@ func TestTaskTimes(t *testing.T) {
 // TestParent sets, replaces and removes a parent, and leaves relations of other kinds alone.
 func TestParent(t *testing.T) {
 	t.Parallel()
-	data := calendarOf(eventOf("DTSTART:20260302T090000Z", "RELATED-TO;RELTYPE=CHILD:c", "RELATED-TO;RELTYPE=parent;X-A=1:p"))
+	data := calendarOf(eventOf("DTSTART:20260302T090000Z", "RELATED-TO;RELTYPE=CHILD:c",
+		"RELATED-TO;RELTYPE=parent;X-A=1:p"))
 	for _, tt := range []struct {
 		name, want string
 		parent     edit.Field[string]
@@ -248,7 +282,8 @@ func TestParent(t *testing.T) {
 		{"another", "-RELATED-TO;RELTYPE=parent;X-A=1:p\n+RELATED-TO:q\n", edit.To("q")},
 		{"none", "-RELATED-TO;RELTYPE=parent;X-A=1:p\n", edit.Clear[string]()},
 	} {
-		if diff := cmp.Diff(sorted(tt.want), sorted(exact(t, data, edit.Change{Fields: edit.Fields{Parent: tt.parent}}))); diff != "" {
+		if diff := cmp.Diff(sorted(tt.want),
+			sorted(exact(t, data, edit.Change{Fields: edit.Fields{Parent: tt.parent}}))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 	}

@@ -43,7 +43,10 @@ func FuzzEdit(f *testing.F) {
 			c.Times.Start = edit.To(at)
 		}
 		if choice&16 != 0 {
-			c.Fields = edit.Fields{Summary: edit.To(id), Attendees: edit.Clear[[]edit.Attendee](), Alarms: edit.To([]edit.Alarm{{Minutes: 5}})}
+			c.Fields = edit.Fields{
+				Summary: edit.To(id), Attendees: edit.Clear[[]edit.Attendee](),
+				Alarms: edit.To([]edit.Alarm{{Minutes: 5}}),
+			}
 		}
 		e := editor()
 		e.Budget = recur.Budget{Steps: 20_000, Instances: 2000}

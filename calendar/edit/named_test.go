@@ -15,7 +15,8 @@ import (
 // instance on.
 var ranged = calendarOf(
 	eventOf("DTSTART:20270104T090000Z", "DURATION:PT1H", "RRULE:FREQ=WEEKLY;COUNT=6", "SUMMARY:old"),
-	eventOf("RECURRENCE-ID;RANGE=THISANDFUTURE:20270118T090000Z", "DTSTART:20270118T100000Z", "DURATION:PT1H", "SUMMARY:new"),
+	eventOf("RECURRENCE-ID;RANGE=THISANDFUTURE:20270118T090000Z", "DTSTART:20270118T100000Z", "DURATION:PT1H",
+		"SUMMARY:new"),
 )
 
 // TestIDsAfterARange: an instance that RANGE=THISANDFUTURE has moved is found by its id, which is
@@ -26,7 +27,8 @@ func TestIDsAfterARange(t *testing.T) {
 	for _, one := range all {
 		id := ical.UTC(ical.CivilFromSeconds(one.ID))
 		found, err := editor().Find(t.Context(), read(t, ranged), id)
-		if err != nil || found.Start.Time.Unix() != one.Start || content.TextOf(found.Component, "SUMMARY") != one.Summary {
+		if err != nil || found.Start.Time.Unix() != one.Start ||
+			content.TextOf(found.Component, "SUMMARY") != one.Summary {
 			t.Errorf("%s is found at %s as %v, %v; it is at %v", id, found.Start.Time, found.Component, err, one)
 		}
 	}
@@ -47,13 +49,21 @@ func TestIDsAfterARange(t *testing.T) {
 			}
 			return s, true
 		}},
-		{"cancel this", func(o *content.Object) (edit.Result, error) { return editor().Cancel(t.Context(), o, fourth) }, func(i int, s seen) (seen, bool) {
+		{"cancel this", func(o *content.Object) (edit.Result, error) {
+			return editor().Cancel(t.Context(), o, fourth)
+		}, func(i int, s seen) (seen, bool) {
 			return s, i != 3
 		}},
 		{"move all", func(o *content.Object) (edit.Result, error) {
-			return editor().Change(t.Context(), o, edit.Change{Target: edit.Target{Instance: fourth.Instance, Scope: edit.All}, Times: edit.Times{Start: to(t, "20270125T120000Z")}})
+			return editor().Change(t.Context(), o, edit.Change{
+				Target: edit.Target{Instance: fourth.Instance, Scope: edit.All},
+				Times:  edit.Times{Start: to(t, "20270125T120000Z")},
+			})
 		}, func(_ int, s seen) (seen, bool) {
-			return seen{ID: s.ID + 7200, Start: s.Start + 7200, End: s.End + 7200, Wall: s.Wall.AddSeconds(7200), Summary: s.Summary}, true
+			return seen{
+				ID: s.ID + 7200, Start: s.Start + 7200, End: s.End + 7200, Wall: s.Wall.AddSeconds(7200),
+				Summary: s.Summary,
+			}, true
 		}},
 	} {
 		got, err := tt.change(read(t, ranged))
@@ -75,9 +85,12 @@ func TestIDsAfterARange(t *testing.T) {
 
 // bobs is a series of which the third instance is longer and called otherwise.
 var bobs = calendarOf(
-	eventOf("DTSTART:20270104T090000Z", "DURATION:PT1H", "RRULE:FREQ=WEEKLY;COUNT=5", "SUMMARY:Standup", "LOCATION:Room 1"),
-	eventOf("RECURRENCE-ID:20270118T090000Z", "DTSTART:20270118T090000Z", "DURATION:PT2H", "SUMMARY:Standup with Bob", "LOCATION:Room 1"),
-	eventOf("RECURRENCE-ID:20270125T090000Z", "DTSTART:20270125T090000Z", "DURATION:PT2H", "SUMMARY:Standup with Carol", "LOCATION:Room 1"),
+	eventOf("DTSTART:20270104T090000Z", "DURATION:PT1H", "RRULE:FREQ=WEEKLY;COUNT=5", "SUMMARY:Standup",
+		"LOCATION:Room 1"),
+	eventOf("RECURRENCE-ID:20270118T090000Z", "DTSTART:20270118T090000Z", "DURATION:PT2H", "SUMMARY:Standup with Bob",
+		"LOCATION:Room 1"),
+	eventOf("RECURRENCE-ID:20270125T090000Z", "DTSTART:20270125T090000Z", "DURATION:PT2H", "SUMMARY:Standup with Carol",
+		"LOCATION:Room 1"),
 )
 
 // TestTheNamedOverrideChangesToo: a change that is aimed at an instance with a description of its
@@ -98,7 +111,8 @@ func TestTheNamedOverrideChangesToo(t *testing.T) {
 			return s
 		}},
 		{"a title, with the times as they are", edit.Change{
-			Fields: edit.Fields{Summary: edit.To("Daily")}, Times: edit.Times{Start: to(t, "20270118T090000Z"), End: to(t, "20270118T110000Z")},
+			Fields: edit.Fields{Summary: edit.To("Daily")},
+			Times:  edit.Times{Start: to(t, "20270118T090000Z"), End: to(t, "20270118T110000Z")},
 		}, func(s seen) seen {
 			if !strings.Contains(s.Summary, "Carol") {
 				s.Summary = "Daily"
@@ -111,13 +125,20 @@ func TestTheNamedOverrideChangesToo(t *testing.T) {
 			}
 			return s
 		}},
-		{"a start and an end", edit.Change{Times: edit.Times{Start: to(t, "20270118T100000Z"), End: to(t, "20270118T103000Z")}}, func(s seen) seen {
-			s = seen{ID: s.ID + 3600, Start: s.Start + 3600, End: s.End + 3600, Wall: s.Wall.AddSeconds(3600), Summary: s.Summary}
-			if !strings.Contains(s.Summary, "Carol") {
-				s.End = s.Start + 1800
-			}
-			return s
-		}},
+		{
+			"a start and an end",
+			edit.Change{Times: edit.Times{Start: to(t, "20270118T100000Z"), End: to(t, "20270118T103000Z")}},
+			func(s seen) seen {
+				s = seen{
+					ID: s.ID + 3600, Start: s.Start + 3600, End: s.End + 3600, Wall: s.Wall.AddSeconds(3600),
+					Summary: s.Summary,
+				}
+				if !strings.Contains(s.Summary, "Carol") {
+					s.End = s.Start + 1800
+				}
+				return s
+			},
+		},
 	} {
 		for scope, from := range map[edit.Scope]int{edit.All: 0, edit.Following: 2} {
 			tt.change.Target = edit.Target{Instance: at(t, "20270118T090000Z"), Scope: scope}
@@ -138,17 +159,22 @@ func TestTheNamedOverrideChangesToo(t *testing.T) {
 			}
 			found, err := editor().Find(t.Context(), valid(t, changed), got.Instance)
 			if err != nil || found.Start.Time.Unix() != want[2].Start {
-				t.Errorf("%s of %s: the instance is said to be %s, which is at %s, %v", tt.name, scope, got.Instance, found.Start.Time, err)
+				t.Errorf("%s of %s: the instance is said to be %s, which is at %s, %v", tt.name, scope, got.Instance,
+					found.Start.Time, err)
 			}
 		}
 	}
 }
 
-// TestTheNamedRangeChangesToo: so does an instance that is described together with those before it, with all of these (time F3).
+// TestTheNamedRangeChangesToo: so does an instance that is described together with those before it, with all of these
+// (time F3).
 func TestTheNamedRangeChangesToo(t *testing.T) {
 	t.Parallel()
 	all := expand(t, read(t, ranged))
-	change := edit.Change{Fields: edit.Fields{Summary: edit.To("Daily")}, Target: edit.Target{Instance: at(t, "20270125T090000Z"), Scope: edit.All}}
+	change := edit.Change{
+		Fields: edit.Fields{Summary: edit.To("Daily")},
+		Target: edit.Target{Instance: at(t, "20270125T090000Z"), Scope: edit.All},
+	}
 	got, err := editor().Change(t.Context(), read(t, ranged), change)
 	if err != nil {
 		t.Fatal(err)
@@ -190,7 +216,8 @@ func TestGivenEndsAreKept(t *testing.T) {
 // not guessed to be where all of it shall move (A1).
 func TestAllNeverCutsThePast(t *testing.T) {
 	t.Parallel()
-	text := calendarOf(eventOf("DTSTART;TZID=Europe/Berlin:20250106T150000", "DTEND;TZID=Europe/Berlin:20250106T153000", "RRULE:FREQ=WEEKLY", "SUMMARY:1:1"))
+	text := calendarOf(eventOf("DTSTART;TZID=Europe/Berlin:20250106T150000", "DTEND;TZID=Europe/Berlin:20250106T153000",
+		"RRULE:FREQ=WEEKLY", "SUMMARY:1:1"))
 	days := calendarOf(eventOf("DTSTART;VALUE=DATE:20250106", "RRULE:FREQ=WEEKLY"))
 	todo := strings.ReplaceAll(text, "VEVENT", "VTODO")
 	todo = strings.ReplaceAll(todo, "DTEND", "DUE")
@@ -201,13 +228,18 @@ func TestAllNeverCutsThePast(t *testing.T) {
 		{"in UTC", text, "20261123T150000Z", "", "2025-01-06T16:00:00+01:00"},
 		{"a day without an instance", text, "2026-11-24T16:00", "", "by its recurrence id, or"},
 		{"an end alone", text, "", "2026-11-23T16:30", "each instance would last into the next one"},
-		{"an end elsewhere", text, "2025-01-06T16:00", "2026-11-23T16:30", "each instance would last into the next one"},
+		{
+			"an end elsewhere", text, "2025-01-06T16:00", "2026-11-23T16:30",
+			"each instance would last into the next one",
+		},
 		{"whole days", days, "2026-11-23", "", "a start on the series' first one: 2025-01-06"},
 		{"the end of whole days", days, "", "2026-11-24", "each instance would last into the next one"},
 		{"a task", todo, "2026-11-23T16:00", "", "begins on Monday 2025-01-06"},
 		{"a task's due", todo, "", "2026-11-23T16:00", "each instance would last into the next one"},
 	} {
-		change := edit.Change{Target: edit.Target{Scope: edit.All}, Times: edit.Times{Start: to(t, tt.start), End: to(t, tt.end)}}
+		change := edit.Change{
+			Target: edit.Target{Scope: edit.All}, Times: edit.Times{Start: to(t, tt.start), End: to(t, tt.end)},
+		}
 		_, err := editor().Change(t.Context(), read(t, tt.text), change)
 		t.Run(tt.name, func(t *testing.T) { refused(t, err, edit.BadTime, tt.says) })
 	}
@@ -216,7 +248,8 @@ func TestAllNeverCutsThePast(t *testing.T) {
 		{"2025-01-06T16:00", "2025-01-06T18:00", "20250106T160000 20250106T180000"},
 		{"", "2025-01-09T16:00", "20250106T150000 20250109T160000"},
 	} {
-		got, err := editor().Change(t.Context(), read(t, text), edit.Change{Times: edit.Times{Start: to(t, tt.start), End: to(t, tt.end)}})
+		got, err := editor().Change(t.Context(), read(t, text),
+			edit.Change{Times: edit.Times{Start: to(t, tt.start), End: to(t, tt.end)}})
 		if err != nil {
 			t.Fatal(err)
 		}

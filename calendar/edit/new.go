@@ -76,7 +76,9 @@ func (e *session) canonical(t Times) (Times, error) {
 
 // defined reports whether the object has a VTIMEZONE with this name.
 func (e *session) defined(tzid string) bool {
-	return slices.ContainsFunc(e.object.Calendar.AllComponents("VTIMEZONE"), func(c *ical.Component) bool { return content.TextOf(c, "TZID") == tzid })
+	return slices.ContainsFunc(e.object.Calendar.AllComponents("VTIMEZONE"), func(c *ical.Component) bool {
+		return content.TextOf(c, "TZID") == tzid
+	})
 }
 
 // zonesNamed lists the TZIDs of the object's times, in order.

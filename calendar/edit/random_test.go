@@ -95,7 +95,10 @@ func (d dice) series(t *testing.T) made {
 		}
 		rule += ";UNTIL=" + until.String()
 	}
-	head := []string{m.write("DTSTART", start), d.pick(m.write("DTEND", end(m, start)), "", "DURATION:PT2H"), "RRULE:" + rule, "SUMMARY:usual", "SEQUENCE:2"}
+	head := []string{
+		m.write("DTSTART", start), d.pick(m.write("DTEND", end(m, start)), "", "DURATION:PT2H"), "RRULE:" + rule,
+		"SUMMARY:usual", "SEQUENCE:2",
+	}
 	m.text = m.build(head)
 	instances := expand(t, read(t, m.text))
 	m.text = m.build(head, d.exceptions(m, instances)...)
@@ -142,8 +145,9 @@ func (d dice) exceptions(m made, list []seen) []string {
 			if !m.dates {
 				moved = moved.AddSeconds(int64(d.IntN(4)) * 1800)
 			}
-			out = append(out, eventOf(m.write("RECURRENCE-ID", wall), m.write("DTSTART", moved), m.write("DTEND", end(m, moved)),
-				"SUMMARY:"+d.pick("usual", "special")))
+			out = append(out,
+				eventOf(m.write("RECURRENCE-ID", wall), m.write("DTSTART", moved), m.write("DTEND", end(m, moved)),
+					"SUMMARY:"+d.pick("usual", "special")))
 		}
 	}
 	return out

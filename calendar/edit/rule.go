@@ -23,7 +23,8 @@ func (r reader) setRule(c *ical.Component, f Field[string]) error {
 		return err
 	}
 	if start.IsZero() {
-		return fault(BadField, "a recurring event or task needs a start").hint("give one; for a task, the due time will do")
+		return fault(BadField, "a recurring event or task needs a start").
+			hint("give one; for a task, the due time will do")
 	}
 	rule, err := r.readRule(value, start)
 	if err != nil {
@@ -46,10 +47,12 @@ func (r reader) readRule(value string, start ical.Time) (ical.Recur, error) {
 	}
 	rule, err := ical.ParseRecur(value)
 	if err != nil {
-		return rule, fault(BadField, "the recurrence rule cannot be read: %v", err).hint("write it like FREQ=WEEKLY;BYDAY=MO,WE;COUNT=10")
+		return rule, fault(BadField, "the recurrence rule cannot be read: %v", err).
+			hint("write it like FREQ=WEEKLY;BYDAY=MO,WE;COUNT=10")
 	}
 	if rule.RScale != "" {
-		return rule, fault(Unsupported, "a new rule cannot have RSCALE=%s", rule.RScale).hint("write it without RSCALE and SKIP")
+		return rule, fault(Unsupported, "a new rule cannot have RSCALE=%s", rule.RScale).
+			hint("write it without RSCALE and SKIP")
 	}
 	if start.IsDate() && rule.Freq < ical.Daily {
 		return rule, fault(BadField, "FREQ=%s divides the day, but the event takes whole days", rule.Freq)
@@ -110,7 +113,8 @@ func (s shift) rule(p *ical.Property) error {
 	moved := rule
 	if !s.clocks(&moved) || s.days != 0 && !s.dayParts(&moved) {
 		if rule.Count != 1 || p.Name() != "RRULE" {
-			return fault(RuleBound, "the series repeats by %s, and no rule names each of its times %s", rule, s.distance()).
+			return fault(RuleBound, "the series repeats by %s, and no rule names each of its times %s", rule,
+				s.distance()).
 				hint("give the new recurrence rule along with the new time")
 		}
 		moved = s.once(rule)
@@ -124,7 +128,10 @@ func (s shift) rule(p *ical.Property) error {
 
 // once returns a rule with the start as its only instance.
 func (s shift) once(rule ical.Recur) ical.Recur {
-	once := ical.Recur{Freq: rule.Freq, Interval: rule.Interval, WeekStart: rule.WeekStart, Count: 1, RScale: rule.RScale, Skip: rule.Skip, Extra: rule.Extra}
+	once := ical.Recur{
+		Freq: rule.Freq, Interval: rule.Interval, WeekStart: rule.WeekStart, Count: 1, RScale: rule.RScale,
+		Skip: rule.Skip, Extra: rule.Extra,
+	}
 	if s.to.form == ical.FormDate {
 		once.Freq = max(once.Freq, ical.Daily)
 	}
@@ -228,7 +235,9 @@ func (s shift) dayParts(r *ical.Recur) bool {
 		s.rotate(r)
 		return ok
 	case ical.Monthly:
-		return len(r.BySetPos) == 0 && (len(r.ByDay) > 0 && s.monthWeekdays(r) || len(r.ByDay) == 0 && s.monthDays(r) && (len(r.ByMonthDay) > 0 || s.inMonth(s.start.Day)))
+		return len(r.BySetPos) == 0 &&
+			(len(r.ByDay) > 0 && s.monthWeekdays(r) ||
+				len(r.ByDay) == 0 && s.monthDays(r) && (len(r.ByMonthDay) > 0 || s.inMonth(s.start.Day)))
 	case ical.Yearly:
 		return len(r.BySetPos) == 0 && s.year(r)
 	default:
@@ -285,7 +294,8 @@ func (s shift) monthWeekdays(r *ical.Recur) bool {
 		switch {
 		case day.N == 0 && r.Interval <= 1 && len(r.ByMonth) == 0:
 			days[i].Weekday = s.weekday(day.Weekday)
-		case day.N == 0 || s.days%7 != 0 || max(day.N, -day.N) > 4 || max(next, -next) > 4 || (day.N > 0) != (next > 0) || next == 0:
+		case day.N == 0 || s.days%7 != 0 || max(day.N, -day.N) > 4 || max(next, -next) > 4 ||
+			(day.N > 0) != (next > 0) || next == 0:
 			return false
 		default:
 			days[i].N = next

@@ -28,7 +28,10 @@ func TestMovedRules(t *testing.T) {
 		{"20260302T090000Z", "freq=weekly;byday=mo,fr;interval=1", day, "freq=weekly;BYDAY=TU,SA;interval=1"},
 		{"20260302T090000Z", "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,SU", day, "FREQ=WEEKLY;INTERVAL=2;BYDAY=TU,MO;WKST=TU"},
 		{"20260302T090000Z", "FREQ=WEEKLY;INTERVAL=2;WKST=SU;BYDAY=MO,SA", day, "FREQ=WEEKLY;INTERVAL=2;BYDAY=TU,SU"},
-		{"20260302T090000Z", "FREQ=WEEKLY;BYDAY=MO,TU,FR;BYSETPOS=-1,1", 3 * day, "FREQ=WEEKLY;BYDAY=TH,FR,MO;BYSETPOS=-1,1;WKST=TH"},
+		{
+			"20260302T090000Z", "FREQ=WEEKLY;BYDAY=MO,TU,FR;BYSETPOS=-1,1", 3 * day,
+			"FREQ=WEEKLY;BYDAY=TH,FR,MO;BYSETPOS=-1,1;WKST=TH",
+		},
 		{"20260302T090000Z", "FREQ=WEEKLY;BYMONTH=3,5", day, ""},
 		{"20260302T090000Z", "FREQ=WEEKLY;BYMONTH=3,5", hour, "FREQ=WEEKLY;BYMONTH=3,5"},
 		{"20260302T090000Z", "FREQ=DAILY;BYDAY=MO,TU", -day, "FREQ=DAILY;BYDAY=SU,MO"},
@@ -54,7 +57,10 @@ func TestMovedRules(t *testing.T) {
 		{"20260330T090000Z", "FREQ=MONTHLY;BYDAY=-1MO", -14 * day, "FREQ=MONTHLY;BYDAY=-3MO"},
 		{"20260302T090000Z", "FREQ=MONTHLY;BYDAY=1MO", day, ""},
 		{"20260331T090000Z", "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1", -day, ""},
-		{"20260331T090000Z", "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1", -hour, "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1"},
+		{
+			"20260331T090000Z", "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1", -hour,
+			"FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1",
+		},
 		{"20260331T090000Z", "FREQ=YEARLY", day, "FREQ=YEARLY"},
 		{"20260301T090000Z", "FREQ=YEARLY", -day, ""},
 		{"20240229T090000Z", "FREQ=YEARLY", day, ""},
@@ -71,7 +77,8 @@ func TestMovedRules(t *testing.T) {
 		before := expand(t, o)
 		start := at(t, tt.start)
 		start.Civil = start.Civil.AddSeconds(tt.by)
-		got, err := editor().Change(t.Context(), o, edit.Change{Target: whole(t, tt.start), Times: edit.Times{Start: edit.To(start)}})
+		got, err := editor().Change(t.Context(), o,
+			edit.Change{Target: whole(t, tt.start), Times: edit.Times{Start: edit.To(start)}})
 		if tt.want == "" {
 			var f *edit.Error
 			if !errors.As(err, &f) || f.Code != edit.RuleBound {
@@ -88,7 +95,10 @@ func TestMovedRules(t *testing.T) {
 			t.Errorf("%s by %d s: %s, want %s", tt.rule, tt.by, rule, tt.want)
 		}
 		for i := range before {
-			before[i] = seen{ID: before[i].ID + tt.by, Start: before[i].Start + tt.by, End: before[i].End + tt.by, Wall: before[i].Wall.AddSeconds(tt.by)}
+			before[i] = seen{
+				ID: before[i].ID + tt.by, Start: before[i].Start + tt.by, End: before[i].End + tt.by,
+				Wall: before[i].Wall.AddSeconds(tt.by),
+			}
 		}
 		if diff := cmp.Diff(lines(before), lines(expand(t, after))); diff != "" {
 			t.Errorf("%s by %d s (-want +got):\n%s", tt.rule, tt.by, diff)
@@ -108,7 +118,8 @@ func TestUntilIsWrittenRight(t *testing.T) {
 		{"DTSTART;VALUE=DATE:20260302", "20260331T100000Z", "20260331"},
 		{"DTSTART;VALUE=DATE:20260302", "20260331T100000", "20260331"},
 	} {
-		got, err := editor().Change(t.Context(), read(t, calendarOf(eventOf(tt.start))), edit.Change{Fields: edit.Fields{Rule: edit.To("FREQ=DAILY;UNTIL=" + tt.until)}})
+		got, err := editor().Change(t.Context(), read(t, calendarOf(eventOf(tt.start))),
+			edit.Change{Fields: edit.Fields{Rule: edit.To("FREQ=DAILY;UNTIL=" + tt.until)}})
 		if err != nil {
 			t.Errorf("%s, %s: %v", tt.start, tt.until, err)
 			continue
@@ -126,12 +137,16 @@ func TestSplitUntil(t *testing.T) {
 		{"DTSTART;TZID=Europe/Berlin:20260327T090000", "FREQ=DAILY", "FREQ=DAILY;UNTIL=20260330T065959Z", "FREQ=DAILY"},
 		{"DTSTART:20260327T070000Z", "FREQ=DAILY", "FREQ=DAILY;UNTIL=20260330T065959Z", "FREQ=DAILY"},
 		{"DTSTART:20260327T070000", "FREQ=DAILY", "FREQ=DAILY;UNTIL=20260330T065959", "FREQ=DAILY"},
-		{"DTSTART;VALUE=DATE:20260327", "FREQ=DAILY;UNTIL=20260405", "FREQ=DAILY;UNTIL=20260329", "FREQ=DAILY;UNTIL=20260405"},
+		{
+			"DTSTART;VALUE=DATE:20260327", "FREQ=DAILY;UNTIL=20260405", "FREQ=DAILY;UNTIL=20260329",
+			"FREQ=DAILY;UNTIL=20260405",
+		},
 		{"DTSTART:20260327T070000Z", "FREQ=DAILY;COUNT=7", "FREQ=DAILY;COUNT=3", "FREQ=DAILY;COUNT=4"},
 		{"DTSTART:20260327T070000Z", "FREQ=DAILY;COUNT=4", "FREQ=DAILY;COUNT=3", ""},
 	} {
 		got, err := editor().Change(t.Context(), read(t, calendarOf(eventOf(tt.start, "RRULE:"+tt.rule))), edit.Change{
-			Target: edit.Target{Instance: at(t, "2026-03-30"), Scope: edit.Following}, Fields: edit.Fields{Summary: edit.To("x")},
+			Target: edit.Target{Instance: at(t, "2026-03-30"), Scope: edit.Following},
+			Fields: edit.Fields{Summary: edit.To("x")},
 		})
 		if err != nil {
 			t.Errorf("%s, %s: %v", tt.start, tt.rule, err)
@@ -154,10 +169,12 @@ func TestSplitUntil(t *testing.T) {
 // TestSeveralRules: a rule that has ended before the split stays whole on its side.
 func TestSeveralRules(t *testing.T) {
 	t.Parallel()
-	text := calendarOf(eventOf("DTSTART:20260302T090000Z", "RRULE:FREQ=WEEKLY", "RRULE:FREQ=DAILY;COUNT=3", "RDATE:20260305T090000Z,20260404T090000Z"))
+	text := calendarOf(eventOf("DTSTART:20260302T090000Z", "RRULE:FREQ=WEEKLY", "RRULE:FREQ=DAILY;COUNT=3",
+		"RDATE:20260305T090000Z,20260404T090000Z"))
 	before := expand(t, read(t, text))
 	got, err := editor().Change(t.Context(), read(t, text), edit.Change{
-		Target: edit.Target{Instance: at(t, "20260316T090000Z"), Scope: edit.Following}, Fields: edit.Fields{Location: edit.To("x")},
+		Target: edit.Target{Instance: at(t, "20260316T090000Z"), Scope: edit.Following},
+		Fields: edit.Fields{Location: edit.To("x")},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +184,8 @@ func TestSeveralRules(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	want := "RRULE:FREQ=WEEKLY;UNTIL=20260316T085959Z\r\nRRULE:FREQ=DAILY;COUNT=3\r\nRDATE:20260305T090000Z\r\n"
-	if !strings.Contains(got.Document.String(), want) || !strings.Contains(got.Split.String(), "RRULE:FREQ=WEEKLY\r\nRDATE:20260404T090000Z\r\n") {
+	if !strings.Contains(got.Document.String(), want) ||
+		!strings.Contains(got.Split.String(), "RRULE:FREQ=WEEKLY\r\nRDATE:20260404T090000Z\r\n") {
 		t.Errorf("%s", fmt.Sprint(got.Document, got.Split))
 	}
 }

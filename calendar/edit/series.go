@@ -141,7 +141,8 @@ func (s *series) onDay(day ical.Time) (instance, error) {
 	case len(found) == 0:
 		return instance{}, s.missing(day, from)
 	case len(found) > 1:
-		return instance{}, fault(NoInstance, "the series has more than one instance on %s", day).hint("name the time, too, such as " + found[0].id.String())
+		return instance{}, fault(NoInstance, "the series has more than one instance on %s", day).
+			hint("name the time, too, such as " + found[0].id.String())
 	default:
 		return found[0], nil
 	}
@@ -205,9 +206,12 @@ func (a *aimed) ranged(scope Scope) error {
 		case value == "", scope == This && (c != a.component || !a.own):
 			continue
 		case scope == This:
-			return fault(Unsupported, "at this instance a change with RANGE=%.50s begins, which cannot be changed alone", value).hint(`change "all", or a later instance`)
+			return fault(Unsupported,
+				"at this instance a change with RANGE=%.50s begins, which cannot be changed alone", value).
+				hint(`change "all", or a later instance`)
 		default:
-			return fault(Unsupported, "the series has a change with RANGE=%.50s, so that it cannot be divided", value).hint(`change "this" instance or "all"`)
+			return fault(Unsupported, "the series has a change with RANGE=%.50s, so that it cannot be divided", value).
+				hint(`change "this" instance or "all"`)
 		}
 	}
 	return nil

@@ -14,7 +14,8 @@ import (
 // night is a series at 02:30 in Berlin, which the clocks skip on 2026-03-29 and show twice on
 // 2026-10-25.
 func night(rule string) string {
-	return calendarOf(eventOf("DTSTART;TZID=Europe/Berlin:20260327T023000", "DTEND;TZID=Europe/Berlin:20260327T030000", "RRULE:"+rule, "SUMMARY:usual"))
+	return calendarOf(eventOf("DTSTART;TZID=Europe/Berlin:20260327T023000", "DTEND;TZID=Europe/Berlin:20260327T030000",
+		"RRULE:"+rule, "SUMMARY:usual"))
 }
 
 // TestSplitInAGap: the instance that the clocks pushed to 03:30 begins a series at 02:30.
@@ -41,7 +42,8 @@ func TestSplitInAGap(t *testing.T) {
 // TestMoveOverAGap moves a nightly series by an hour: each instance keeps its clock.
 func TestMoveOverAGap(t *testing.T) {
 	t.Parallel()
-	got, err := editor().Change(t.Context(), read(t, night("FREQ=DAILY;COUNT=5")), edit.Change{Times: edit.Times{Start: to(t, "2026-03-27T01:30")}})
+	got, err := editor().Change(t.Context(), read(t, night("FREQ=DAILY;COUNT=5")),
+		edit.Change{Times: edit.Times{Start: to(t, "2026-03-27T01:30")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,12 +62,14 @@ func TestMoveOverAGap(t *testing.T) {
 // TestMoveIntoTheSecondHour: the later of two equal hours can be asked for, and is what one gets.
 func TestMoveIntoTheSecondHour(t *testing.T) {
 	t.Parallel()
-	single := calendarOf(eventOf("DTSTART;TZID=Europe/Berlin:20261024T023000", "DTEND;TZID=Europe/Berlin:20261024T033000", "SUMMARY:x"))
+	single := calendarOf(eventOf("DTSTART;TZID=Europe/Berlin:20261024T023000",
+		"DTEND;TZID=Europe/Berlin:20261024T033000", "SUMMARY:x"))
 	for text, o := range map[string]edit.Target{
 		single: {},
 		night("FREQ=DAILY;UNTIL=20270101T000000Z"): {Instance: at(t, "2026-10-24"), Scope: edit.This},
 	} {
-		got, err := editor().Change(t.Context(), read(t, text), edit.Change{Target: o, Times: edit.Times{Start: to(t, "2026-10-25T02:30:00+01:00")}})
+		got, err := editor().Change(t.Context(), read(t, text),
+			edit.Change{Target: o, Times: edit.Times{Start: to(t, "2026-10-25T02:30:00+01:00")}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +106,8 @@ func exact(t *testing.T, text string, c edit.Change) string {
 	valid(t, got.Document)
 	var kept []string
 	for line := range strings.SplitSeq(changed(crlf(text), got.Document.String()), "\n") {
-		if !strings.HasPrefix(line[min(1, len(line)):], "DTSTAMP") && !strings.HasPrefix(line[min(1, len(line)):], "SEQUENCE") {
+		if !strings.HasPrefix(line[min(1, len(line)):], "DTSTAMP") &&
+			!strings.HasPrefix(line[min(1, len(line)):], "SEQUENCE") {
 			kept = append(kept, line)
 		}
 	}
@@ -111,15 +116,23 @@ func exact(t *testing.T, text string, c edit.Change) string {
 
 func TestForms(t *testing.T) {
 	t.Parallel()
-	day := calendarOf(eventOf("DTSTART;VALUE=DATE:20260302", "RRULE:FREQ=WEEKLY;UNTIL=20260330", "EXDATE;VALUE=DATE:20260309"))
-	flight := calendarOf(eventOf("DTSTART;TZID=Europe/Berlin:20260302T100000", "DTEND;TZID=America/New_York:20260302T130000"))
-	utc := calendarOf(eventOf("DTSTART:20260302T090000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY;UNTIL=20260305T090000Z", "EXDATE:20260303T090000Z"))
+	day := calendarOf(eventOf("DTSTART;VALUE=DATE:20260302", "RRULE:FREQ=WEEKLY;UNTIL=20260330",
+		"EXDATE;VALUE=DATE:20260309"))
+	flight := calendarOf(eventOf("DTSTART;TZID=Europe/Berlin:20260302T100000",
+		"DTEND;TZID=America/New_York:20260302T130000"))
+	utc := calendarOf(eventOf("DTSTART:20260302T090000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY;UNTIL=20260305T090000Z",
+		"EXDATE:20260303T090000Z"))
 	for _, tt := range []struct {
 		name, text string
 		change     edit.Change
 		want       string
 	}{
-		{"whole days get times", day, edit.Change{Times: edit.Times{Start: to(t, "2026-03-02T09:00"), End: to(t, "2026-03-02T10:00"), AsGiven: true}}, `
+		{
+			"whole days get times", day,
+			edit.Change{
+				Times: edit.Times{Start: to(t, "2026-03-02T09:00"), End: to(t, "2026-03-02T10:00"), AsGiven: true},
+			},
+			`
 +BEGIN:VTIMEZONE
 +TZID:Europe/Berlin
 +X-LIC-LOCATION:Europe/Berlin
@@ -145,8 +158,15 @@ func TestForms(t *testing.T) {
 +RRULE:FREQ=WEEKLY;UNTIL=20260330T070000Z
 +EXDATE;TZID=Europe/Berlin:20260309T090000
 +DTEND;TZID=Europe/Berlin:20260302T100000
-`},
-		{"times become whole days", utc, edit.Change{Target: whole(t, "20260302T090000Z"), Times: edit.Times{Start: to(t, "2026-03-03"), End: to(t, "2026-03-05"), AsGiven: true}}, `
+`,
+		},
+		{
+			"times become whole days", utc,
+			edit.Change{
+				Target: whole(t, "20260302T090000Z"),
+				Times:  edit.Times{Start: to(t, "2026-03-03"), End: to(t, "2026-03-05"), AsGiven: true},
+			},
+			`
 -DTSTART:20260302T090000Z
 -DURATION:PT1H
 -RRULE:FREQ=DAILY;UNTIL=20260305T090000Z
@@ -155,7 +175,8 @@ func TestForms(t *testing.T) {
 +DURATION:P2D
 +RRULE:FREQ=DAILY;UNTIL=20260306
 +EXDATE;VALUE=DATE:20260304
-`},
+`,
+		},
 		{"a flight later", flight, edit.Change{Times: edit.Times{Start: to(t, "2026-03-29T10:00")}}, `
 -DTSTART;TZID=Europe/Berlin:20260302T100000
 -DTEND;TZID=America/New_York:20260302T130000
@@ -198,7 +219,8 @@ func TestNewRule(t *testing.T) {
 		eventOf("RECURRENCE-ID:20260303T090000Z", "DTSTART:20260303T120000Z", "SUMMARY:Tuesday"),
 		eventOf("RECURRENCE-ID:20260309T090000Z", "DTSTART:20260309T120000Z", "SUMMARY:Monday"),
 	)
-	got, err := editor().Change(t.Context(), read(t, text), edit.Change{Fields: edit.Fields{Rule: edit.To("rrule:FREQ=WEEKLY;COUNT=3")}})
+	got, err := editor().Change(t.Context(), read(t, text),
+		edit.Change{Fields: edit.Fields{Rule: edit.To("rrule:FREQ=WEEKLY;COUNT=3")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,16 +236,22 @@ func TestNewRule(t *testing.T) {
 	second := calendarOf(eventOf("DTSTART:20260309T090000Z", "RRULE:FREQ=MONTHLY;BYDAY=2MO"))
 	times := edit.Times{Start: to(t, "20260310T090000Z")}
 	_, err = editor().Change(t.Context(), read(t, second), edit.Change{Target: whole(t, "2026-03-09"), Times: times})
-	refused(t, err, edit.RuleBound, "the series repeats by FREQ=MONTHLY;BYDAY=2MO, and no rule names each of its times 1 day later; give the new recurrence rule")
-	got, err = editor().Change(t.Context(), read(t, second), edit.Change{Target: whole(t, "2026-03-09"), Times: times, Fields: edit.Fields{Rule: edit.To("FREQ=MONTHLY;BYDAY=2TU")}})
-	if err != nil || !strings.Contains(got.Document.String(), "DTSTART:20260310T090000Z\r\nRRULE:FREQ=MONTHLY;BYDAY=2TU\r\n") {
+	refused(t, err, edit.RuleBound,
+		"the series repeats by FREQ=MONTHLY;BYDAY=2MO, and no rule names each of its times 1 day later; give the new "+
+			"recurrence rule")
+	got, err = editor().Change(t.Context(), read(t, second), edit.Change{
+		Target: whole(t, "2026-03-09"), Times: times, Fields: edit.Fields{Rule: edit.To("FREQ=MONTHLY;BYDAY=2TU")},
+	})
+	if err != nil ||
+		!strings.Contains(got.Document.String(), "DTSTART:20260310T090000Z\r\nRRULE:FREQ=MONTHLY;BYDAY=2TU\r\n") {
 		t.Errorf("%v, %v", got.Document, err)
 	}
 }
 
 func TestFixedReminders(t *testing.T) {
 	t.Parallel()
-	text := calendarOf(eventOf("DTSTART:20260302T090000Z", "BEGIN:VALARM", "ACTION:DISPLAY", "TRIGGER;VALUE=DATE-TIME:20260302T070000Z", "END:VALARM",
+	text := calendarOf(eventOf("DTSTART:20260302T090000Z", "BEGIN:VALARM", "ACTION:DISPLAY",
+		"TRIGGER;VALUE=DATE-TIME:20260302T070000Z", "END:VALARM",
 		"BEGIN:VALARM", "ACTION:NONE", "TRIGGER;VALUE=DATE-TIME:19760401T005545Z", "END:VALARM"))
 	want := `
 -DTSTART:20260302T090000Z
@@ -231,7 +259,8 @@ func TestFixedReminders(t *testing.T) {
 -TRIGGER;VALUE=DATE-TIME:20260302T070000Z
 +TRIGGER;VALUE=DATE-TIME:20260303T080000Z
 `
-	if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), exact(t, text, edit.Change{Times: edit.Times{Start: to(t, "20260303T100000Z")}})); diff != "" {
+	if diff := cmp.Diff(strings.TrimPrefix(want, "\n"),
+		exact(t, text, edit.Change{Times: edit.Times{Start: to(t, "20260303T100000Z")}})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -244,10 +273,12 @@ func TestInvitedToSome(t *testing.T) {
 		eventOf("RECURRENCE-ID:20260309T090000Z", "DTSTART:20260310T090000Z", "SUMMARY:b"),
 	)
 	second := edit.Target{Instance: at(t, "20260309T090000Z"), Scope: edit.This}
-	if diff := cmp.Diff("-SUMMARY:b\n+SUMMARY:c\n", exact(t, text, edit.Change{Target: second, Fields: edit.Fields{Summary: edit.To("c")}})); diff != "" {
+	if diff := cmp.Diff("-SUMMARY:b\n+SUMMARY:c\n",
+		exact(t, text, edit.Change{Target: second, Fields: edit.Fields{Summary: edit.To("c")}})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff("-SUMMARY:a\n+SUMMARY:c\n-SUMMARY:b\n+SUMMARY:c\n", exact(t, text, edit.Change{Fields: edit.Fields{Summary: edit.To("c")}})); diff != "" {
+	if diff := cmp.Diff("-SUMMARY:a\n+SUMMARY:c\n-SUMMARY:b\n+SUMMARY:c\n",
+		exact(t, text, edit.Change{Fields: edit.Fields{Summary: edit.To("c")}})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	got, err := editor().Cancel(t.Context(), read(t, text), second)
@@ -255,19 +286,22 @@ func TestInvitedToSome(t *testing.T) {
 		t.Errorf("%v, %v", got.Document, err)
 	}
 	following := edit.Target{Instance: second.Instance, Scope: edit.Following}
-	if got, err = editor().Cancel(t.Context(), read(t, text), following); err != nil || len(valid(t, got.Document).Overrides) != 1 {
+	if got, err = editor().Cancel(t.Context(), read(t, text), following); err != nil ||
+		len(valid(t, got.Document).Overrides) != 1 {
 		t.Errorf("%v, %v", got.Document, err)
 	}
 	_, err = editor().Change(t.Context(), read(t, text), edit.Change{Target: following})
 	refused(t, err, edit.Unsupported, "each of them alone")
-	_, err = editor().Change(t.Context(), read(t, text), edit.Change{Times: edit.Times{Start: to(t, "20260302T100000Z")}})
+	_, err = editor().Change(t.Context(), read(t, text),
+		edit.Change{Times: edit.Times{Start: to(t, "20260302T100000Z")}})
 	refused(t, err, edit.Unsupported, "each of them alone")
 }
 
 func TestEmptied(t *testing.T) {
 	t.Parallel()
 	text := calendarOf(eventOf("DTSTART:20260302T090000Z", "RRULE:FREQ=DAILY;COUNT=2", "EXDATE:20260303T090000Z"))
-	got, err := editor().Cancel(t.Context(), read(t, text), edit.Target{Instance: at(t, "20260302T090000Z"), Scope: edit.This})
+	got, err := editor().Cancel(t.Context(), read(t, text),
+		edit.Target{Instance: at(t, "20260302T090000Z"), Scope: edit.This})
 	if err != nil || got.Document != nil {
 		t.Errorf("%v, %v", got.Document, err)
 	}
@@ -292,35 +326,130 @@ func TestRefused(t *testing.T) {
 		code       edit.Code
 		says       string
 	}{
-		{"no such instance", daily, edit.Change{Target: aim("20260303T091500Z", edit.This)}, edit.NoInstance, "the next one is 20260304T090000Z"},
+		{
+			"no such instance", daily,
+			edit.Change{Target: aim("20260303T091500Z", edit.This)},
+			edit.NoInstance,
+			"the next one is 20260304T090000Z",
+		},
 		{"no such day", extra, edit.Change{Target: aim("2026-03-03", edit.This)}, edit.NoInstance, "20260303"},
 		{"two of a day", hours, edit.Change{Target: aim("2026-03-03", edit.This)}, edit.NoInstance, "more than one"},
 		{"no series", single, edit.Change{Target: aim("20260303T090000Z", edit.This)}, edit.NotSeries, "not a series"},
 		{"no scope", daily, edit.Change{Target: aim("20260303T090000Z", "")}, edit.NoScope, `"following"`},
 		{"a strange scope", daily, edit.Change{Target: aim("20260303T090000Z", "some")}, edit.NoScope, `"some"`},
 		{"this of what", daily, edit.Change{Target: aim("", edit.This)}, edit.NoInstance, "recurrence id"},
-		{"a split at an extra date", extra, edit.Change{Target: aim("20260304T110000Z", edit.Following)}, edit.RuleBound, "extra one"},
-		{"a split of an EXRULE", excluded, edit.Change{Target: aim("20260304T090000Z", edit.Following)}, edit.Unsupported, "EXRULE"},
-		{"the Chinese calendar", chinese, edit.Change{Target: aim("20260304T090000Z", edit.This)}, edit.Unsupported, "RSCALE"},
-		{"the Chinese calendar, moved", chinese, edit.Change{Times: edit.Times{Start: to(t, "20260303T090000Z")}}, edit.Unsupported, "RSCALE"},
-		{"where a range begins", ranged, edit.Change{Target: aim("20260304T090000Z", edit.This)}, edit.Unsupported, "RANGE"},
-		{"a split of a range", ranged, edit.Change{Target: aim("20260306T090000Z", edit.Following)}, edit.Unsupported, "RANGE"},
-		{"a rule for one", daily, edit.Change{Target: aim("20260303T090000Z", edit.This), Fields: edit.Fields{Rule: edit.To("FREQ=DAILY")}}, edit.BadField, "one instance"},
+		{
+			"a split at an extra date", extra,
+			edit.Change{Target: aim("20260304T110000Z", edit.Following)},
+			edit.RuleBound, "extra one",
+		},
+		{
+			"a split of an EXRULE", excluded,
+			edit.Change{Target: aim("20260304T090000Z", edit.Following)},
+			edit.Unsupported, "EXRULE",
+		},
+		{
+			"the Chinese calendar", chinese,
+			edit.Change{Target: aim("20260304T090000Z", edit.This)},
+			edit.Unsupported,
+			"RSCALE",
+		},
+		{
+			"the Chinese calendar, moved", chinese,
+			edit.Change{Times: edit.Times{Start: to(t, "20260303T090000Z")}},
+			edit.Unsupported, "RSCALE",
+		},
+		{
+			"where a range begins", ranged,
+			edit.Change{Target: aim("20260304T090000Z", edit.This)},
+			edit.Unsupported,
+			"RANGE",
+		},
+		{
+			"a split of a range", ranged,
+			edit.Change{Target: aim("20260306T090000Z", edit.Following)},
+			edit.Unsupported, "RANGE",
+		},
+		{
+			"a rule for one", daily,
+			edit.Change{Target: aim("20260303T090000Z", edit.This), Fields: edit.Fields{Rule: edit.To("FREQ=DAILY")}},
+			edit.BadField, "one instance",
+		},
 		{"a bad rule", single, edit.Change{Fields: edit.Fields{Rule: edit.To("every day")}}, edit.BadField, "FREQ="},
-		{"a rule that ends before", single, edit.Change{Fields: edit.Fields{Rule: edit.To("FREQ=DAILY;UNTIL=20260101")}}, edit.BadField, "before it begins"},
-		{"hours of days", days, edit.Change{Fields: edit.Fields{Rule: edit.To("FREQ=HOURLY")}}, edit.BadField, "whole days"},
-		{"a time for a day", days, edit.Change{Times: edit.Times{Start: to(t, "20260303T090000Z")}}, edit.BadTime, "whole days"},
-		{"a day for a time", single, edit.Change{Times: edit.Times{Start: to(t, "2026-03-03")}}, edit.BadTime, "is a date"},
-		{"times without an end", days, edit.Change{Times: edit.Times{Start: to(t, "20260303T090000Z"), AsGiven: true}}, edit.BadTime, "give its end"},
-		{"an end before the start", single, edit.Change{Times: edit.Times{End: to(t, "20260302T080000Z")}}, edit.BadTime, "before it begins"},
-		{"no start", single, edit.Change{Times: edit.Times{Start: edit.Clear[ical.Time]()}}, edit.BadTime, "without a start"},
-		{"a status of a task", single, edit.Change{Fields: edit.Fields{Status: edit.To(edit.Completed)}}, edit.BadField, "CONFIRMED"},
-		{"an event that is done", single, edit.Change{Fields: edit.Fields{Completed: edit.To(time.Unix(0, 0))}}, edit.BadField, "task"},
+		{
+			"a rule that ends before", single,
+			edit.Change{Fields: edit.Fields{Rule: edit.To("FREQ=DAILY;UNTIL=20260101")}},
+			edit.BadField,
+			"before it begins",
+		},
+		{
+			"hours of days", days,
+			edit.Change{Fields: edit.Fields{Rule: edit.To("FREQ=HOURLY")}},
+			edit.BadField,
+			"whole days",
+		},
+		{
+			"a time for a day", days,
+			edit.Change{Times: edit.Times{Start: to(t, "20260303T090000Z")}},
+			edit.BadTime,
+			"whole days",
+		},
+		{
+			"a day for a time", single,
+			edit.Change{Times: edit.Times{Start: to(t, "2026-03-03")}},
+			edit.BadTime,
+			"is a date",
+		},
+		{
+			"times without an end", days,
+			edit.Change{Times: edit.Times{Start: to(t, "20260303T090000Z"), AsGiven: true}},
+			edit.BadTime,
+			"give its end",
+		},
+		{
+			"an end before the start", single,
+			edit.Change{Times: edit.Times{End: to(t, "20260302T080000Z")}},
+			edit.BadTime, "before it begins",
+		},
+		{
+			"no start", single,
+			edit.Change{Times: edit.Times{Start: edit.Clear[ical.Time]()}},
+			edit.BadTime,
+			"without a start",
+		},
+		{
+			"a status of a task", single,
+			edit.Change{Fields: edit.Fields{Status: edit.To(edit.Completed)}},
+			edit.BadField, "CONFIRMED",
+		},
+		{
+			"an event that is done", single,
+			edit.Change{Fields: edit.Fields{Completed: edit.To(time.Unix(0, 0))}},
+			edit.BadField, "task",
+		},
 		{"priority 10", single, edit.Change{Fields: edit.Fields{Priority: edit.To(10)}}, edit.BadField, "0 to 9"},
-		{"an empty category", single, edit.Change{Fields: edit.Fields{Categories: edit.To([]string{""})}}, edit.BadField, "category"},
-		{"years before", single, edit.Change{Fields: edit.Fields{Alarms: edit.To([]edit.Alarm{{Minutes: 1_000_000}})}}, edit.BadField, "year"},
-		{"two addresses", single, edit.Change{Fields: edit.Fields{Attendees: edit.To([]edit.Attendee{{Address: "a@x, b@x"}})}}, edit.BadField, "a@x, b@x"},
-		{"an unknown zone", single, edit.Change{Times: edit.Times{Start: edit.To(ical.Zoned(ical.CivilDate(2026, 3, 3), "Nowhere/City"))}}, edit.BadTime, "Nowhere/City"},
+		{
+			"an empty category", single,
+			edit.Change{Fields: edit.Fields{Categories: edit.To([]string{""})}},
+			edit.BadField, "category",
+		},
+		{
+			"years before", single,
+			edit.Change{Fields: edit.Fields{Alarms: edit.To([]edit.Alarm{{Minutes: 1_000_000}})}},
+			edit.BadField,
+			"year",
+		},
+		{
+			"two addresses", single,
+			edit.Change{Fields: edit.Fields{Attendees: edit.To([]edit.Attendee{{Address: "a@x, b@x"}})}},
+			edit.BadField,
+			"a@x, b@x",
+		},
+		{
+			"an unknown zone", single,
+			edit.Change{Times: edit.Times{Start: edit.To(ical.Zoned(ical.CivilDate(2026, 3, 3), "Nowhere/City"))}},
+			edit.BadTime, "Nowhere/City",
+		},
 	} {
 		_, err := editor().Change(t.Context(), read(t, tt.text), tt.change)
 		t.Run(tt.name, func(t *testing.T) { refused(t, err, tt.code, tt.says) })
@@ -331,7 +460,8 @@ func TestRefused(t *testing.T) {
 // second of two equal ones, which no local time can name.
 func TestSplitHours(t *testing.T) {
 	t.Parallel()
-	text := calendarOf(eventOf("DTSTART;TZID=Europe/Berlin:20261025T003000", "DURATION:PT10M", "RRULE:FREQ=HOURLY;COUNT=6", "SUMMARY:usual"))
+	text := calendarOf(eventOf("DTSTART;TZID=Europe/Berlin:20261025T003000", "DURATION:PT10M",
+		"RRULE:FREQ=HOURLY;COUNT=6", "SUMMARY:usual"))
 	before := expand(t, read(t, text))
 	when := func(list []seen) (ids []int64) {
 		for _, s := range list {
@@ -353,7 +483,9 @@ func TestSplitHours(t *testing.T) {
 			t.Errorf("cancel %s (-want +got):\n%s", id, diff)
 		}
 		for _, scope := range []edit.Scope{edit.This, edit.Following} {
-			got, err = editor().Change(t.Context(), read(t, text), edit.Change{Target: edit.Target{Instance: id, Scope: scope}, Fields: edit.Fields{Summary: edit.To("x")}})
+			got, err = editor().Change(t.Context(), read(t, text), edit.Change{
+				Target: edit.Target{Instance: id, Scope: scope}, Fields: edit.Fields{Summary: edit.To("x")},
+			})
 			if err != nil {
 				t.Fatalf("%s %s: %v", scope, id, err)
 			}
@@ -368,7 +500,8 @@ func TestSplitHours(t *testing.T) {
 	}
 }
 
-// TestAnyRuleDoesForOne: a series of one instance goes anywhere; of more, the refusal says how far in plain words (time N7).
+// TestAnyRuleDoesForOne: a series of one instance goes anywhere; of more, the refusal says how far in plain words (time
+// N7).
 func TestAnyRuleDoesForOne(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ rule, to, want string }{
@@ -378,27 +511,32 @@ func TestAnyRuleDoesForOne(t *testing.T) {
 		{"FREQ=WEEKLY;BYDAY=MO;COUNT=1", "20260310T090000Z", "FREQ=WEEKLY;BYDAY=TU;COUNT=1"},
 	} {
 		text := calendarOf(eventOf("DTSTART:20260309T090000Z", "RRULE:"+tt.rule))
-		got, err := editor().Change(t.Context(), read(t, text), edit.Change{Target: whole(t, "2026-03-09"), Times: edit.Times{Start: to(t, tt.to)}})
+		got, err := editor().Change(t.Context(), read(t, text),
+			edit.Change{Target: whole(t, "2026-03-09"), Times: edit.Times{Start: to(t, tt.to)}})
 		if err != nil {
 			t.Errorf("%s: %v", tt.rule, err)
 			continue
 		}
 		o := valid(t, got.Document)
-		if rule, all := o.Master.Property("RRULE").Value(), expand(t, o); rule != tt.want || len(all) != 1 || all[0].Start != at(t, tt.to).Civil.Seconds() {
+		if rule, all := o.Master.Property("RRULE").Value(), expand(t, o); rule != tt.want || len(all) != 1 ||
+			all[0].Start != at(t, tt.to).Civil.Seconds() {
 			t.Errorf("%s: %s, %v; want %s", tt.rule, rule, all, tt.want)
 		}
 	}
 	many := calendarOf(eventOf("DTSTART:20260309T090000Z", "RRULE:FREQ=YEARLY;BYWEEKNO=-17;COUNT=2"))
-	_, err := editor().Change(t.Context(), read(t, many), edit.Change{Target: whole(t, "2026-03-09"), Times: edit.Times{Start: to(t, "20260310T110000Z")}})
+	_, err := editor().Change(t.Context(), read(t, many),
+		edit.Change{Target: whole(t, "2026-03-09"), Times: edit.Times{Start: to(t, "20260310T110000Z")}})
 	refused(t, err, edit.RuleBound, "no rule names each of its times 1 day 2 hours later")
 }
 
 // TestSplitWhereADayIsSkippedTo: what follows a birthday on a leap day, split in another year, stays one.
 func TestSplitWhereADayIsSkippedTo(t *testing.T) {
 	t.Parallel()
-	text := calendarOf(eventOf("DTSTART;VALUE=DATE:20240229", "RRULE:RSCALE=GREGORIAN;FREQ=YEARLY;SKIP=BACKWARD;COUNT=6", "SUMMARY:a"))
+	text := calendarOf(eventOf("DTSTART;VALUE=DATE:20240229",
+		"RRULE:RSCALE=GREGORIAN;FREQ=YEARLY;SKIP=BACKWARD;COUNT=6", "SUMMARY:a"))
 	aim := edit.Target{Instance: at(t, "2025-02-28"), Scope: edit.Following}
-	got, err := editor().Change(t.Context(), read(t, text), edit.Change{Target: aim, Fields: edit.Fields{Summary: edit.To("b")}})
+	got, err := editor().Change(t.Context(), read(t, text),
+		edit.Change{Target: aim, Fields: edit.Fields{Summary: edit.To("b")}})
 	if err != nil {
 		t.Fatal(err)
 	}

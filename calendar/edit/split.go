@@ -29,7 +29,9 @@ func (e *session) changeFollowing(at *aimed, c Change) (Result, error) {
 	for _, r := range books {
 		r.stamp(e.Now)
 	}
-	return Result{Document: e.object.Document, Split: right.Document, SplitUID: right.UID, Instance: first.id}, second.define(before)
+	return Result{
+		Document: e.object.Document, Split: right.Document, SplitUID: right.UID, Instance: first.id,
+	}, second.define(before)
 }
 
 // in returns the same instance in the right part of its series.
@@ -67,7 +69,8 @@ func (e *session) cancelFollowing(at *aimed) (Result, error) {
 // split cuts the object in two. The session keeps the left part.
 func (e *session) split(at *aimed) (*content.Object, error) {
 	if e.object.Master == nil {
-		return nil, fault(Unsupported, "the object holds single instances of a series only").hint("change each of them alone")
+		return nil, fault(Unsupported, "the object holds single instances of a series only").
+			hint("change each of them alone")
 	}
 	cuts, err := at.cuts(true)
 	if err != nil {
@@ -111,7 +114,8 @@ type cut struct {
 // new DTSTART it sets the rule's phase and its implied parts.
 func (a *aimed) cuts(goesOn bool) ([]cut, error) {
 	if goesOn && a.object.Master.Property("EXRULE") != nil {
-		return nil, fault(Unsupported, "the series has an EXRULE, which cannot be divided").hint(`change "this" instance or "all"`)
+		return nil, fault(Unsupported, "the series has an EXRULE, which cannot be divided").
+			hint(`change "this" instance or "all"`)
 	}
 	var cuts []cut
 	for _, p := range a.object.Master.All("RRULE") {
@@ -145,8 +149,11 @@ func (a *aimed) cut(p *ical.Property, goesOn bool) (cut, error) {
 	case next == math.MaxInt64:
 		return cut{over: true}, nil
 	case next != a.unix && goesOn:
-		return cut{}, fault(RuleBound, "the instance at %s is an extra one beside the rule %s, so a series by that rule cannot begin with it", a.id, p.Value()).
-			hint("use the previous or the next instance, or give a new recurrence rule")
+		return cut{},
+			fault(RuleBound,
+				"the instance at %s is an extra one beside the rule %s, so a series by that rule cannot begin with it",
+				a.id, p.Value()).
+				hint("use the previous or the next instance, or give a new recurrence rule")
 	case rule.Count == 0:
 		return cut{}, nil
 	}

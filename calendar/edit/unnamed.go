@@ -29,13 +29,15 @@ func (e *session) unnamed(was ical.Time, move shift, p placement) error {
 
 // elsewhere refuses a start on another date than the series' own.
 func (s *series) elsewhere(was, start ical.Time) error {
-	f := fault(BadTime, "the series begins on %s, and no instance of it was named: with a start on %s all of it would move there",
+	f := fault(BadTime,
+		"the series begins on %s, and no instance of it was named: with a start on %s all of it would move there",
 		dateText(was), dateText(start))
 	name, own := "by its recurrence id", s.firstText(start, was)
 	if at, err := s.onDay(ical.Date(start.Civil)); err == nil {
 		name += " (on that day: " + at.id.String() + ")"
 	}
-	return f.hint("name the instance that shall be at that time " + name + ", or keep the days and give a start on the series' first one: " + own)
+	return f.hint("name the instance that shall be at that time " + name +
+		", or keep the days and give a start on the series' first one: " + own)
 }
 
 // overlong refuses instances that would newly last into the next one: the given end belongs to another instance.
@@ -52,7 +54,9 @@ func (s *series) overlong(p placement, lasting length) error {
 		if long <= next.RecurrenceID.Time.Unix()-first {
 			return nil
 		}
-		return fault(BadTime, "the series begins on %s, and no instance of it was named: with that end each instance would last into the next one", dateText(p.start)).
+		return fault(BadTime,
+			"the series begins on %s, and no instance of it was named: with that end each instance would last into "+
+				"the next one", dateText(p.start)).
 			hint("name the instance that shall end then by its recurrence id, or give the end of the series' first one")
 	}
 	return nil

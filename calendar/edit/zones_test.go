@@ -16,12 +16,16 @@ import (
 func TestAnotherZone(t *testing.T) {
 	t.Parallel()
 	text := calendarOf(
-		eventOf("DTSTART;TZID=Europe/Berlin:20260302T100000", "DTEND;TZID=Europe/Berlin:20260302T110000", "SUMMARY:usual",
-			"RRULE:FREQ=WEEKLY;UNTIL=20260413T080000Z", "EXDATE;TZID=Europe/Berlin:20260316T100000", "EXDATE:20260330T080000Z"),
-		eventOf("RECURRENCE-ID;TZID=Europe/Berlin:20260309T100000", "DTSTART;TZID=Europe/Berlin:20260310T120000", "DTEND;TZID=Europe/Berlin:20260310T123000", "SUMMARY:special"),
+		eventOf("DTSTART;TZID=Europe/Berlin:20260302T100000", "DTEND;TZID=Europe/Berlin:20260302T110000",
+			"SUMMARY:usual",
+			"RRULE:FREQ=WEEKLY;UNTIL=20260413T080000Z", "EXDATE;TZID=Europe/Berlin:20260316T100000",
+			"EXDATE:20260330T080000Z"),
+		eventOf("RECURRENCE-ID;TZID=Europe/Berlin:20260309T100000", "DTSTART;TZID=Europe/Berlin:20260310T120000",
+			"DTEND;TZID=Europe/Berlin:20260310T123000", "SUMMARY:special"),
 	)
 	nine := ical.Zoned(ical.Civil{Year: 2026, Month: 3, Day: 2, Hour: 9}, "US/Eastern")
-	got, err := editor().Change(t.Context(), read(t, text), edit.Change{Times: edit.Times{Start: edit.To(nine), AsGiven: true}})
+	got, err := editor().Change(t.Context(), read(t, text),
+		edit.Change{Times: edit.Times{Start: edit.To(nine), AsGiven: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +43,8 @@ func TestAnotherZone(t *testing.T) {
 	// What names the zone in the text is the zone's own name, and its VTIMEZONE stands before.
 	zones := o.Calendar.AllComponents("VTIMEZONE")
 	tzid, _ := o.Master.Property("DTSTART").Param("TZID")
-	if len(zones) != 1 || content.TextOf(zones[0], "TZID") != tzid || strings.Contains(got.Document.String(), "Europe/Berlin") {
+	if len(zones) != 1 || content.TextOf(zones[0], "TZID") != tzid ||
+		strings.Contains(got.Document.String(), "Europe/Berlin") {
 		t.Errorf("DTSTART in %q of\n%s", tzid, got.Document)
 	}
 }
@@ -47,10 +52,12 @@ func TestAnotherZone(t *testing.T) {
 // TestRecurringTask completes one of a series of tasks.
 func TestRecurringTask(t *testing.T) {
 	t.Parallel()
-	text := calendarOf("BEGIN:VTODO\nUID:first\nDTSTAMP:20260101T000000Z\nDTSTART;VALUE=DATE:20260302\nDUE;VALUE=DATE:20260304\n" +
+	text := calendarOf("BEGIN:VTODO\nUID:first\nDTSTAMP:20260101T000000Z\nDTSTART;VALUE=DATE:20260302\n" +
+		"DUE;VALUE=DATE:20260304\n" +
 		"RRULE:FREQ=WEEKLY\nSUMMARY:usual\nSTATUS:NEEDS-ACTION\nEND:VTODO\n")
 	got, err := editor().Change(t.Context(), read(t, text), edit.Change{
-		Target: edit.Target{Instance: at(t, "2026-03-09"), Scope: edit.This}, Fields: edit.Fields{Percent: edit.To(100)},
+		Target: edit.Target{Instance: at(t, "2026-03-09"), Scope: edit.This},
+		Fields: edit.Fields{Percent: edit.To(100)},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -83,11 +90,21 @@ func TestNewForms(t *testing.T) {
 		want       string
 		zones      int
 	}{
-		{"in UTC", at(t, "20260302T090000Z"), at(t, "20260302T100000Z"), "DTSTART:20260302T090000Z\nDTEND:20260302T100000Z", 0},
-		{"a day, said twice", at(t, "2026-03-02"), at(t, "2026-03-02"), "DTSTART;VALUE=DATE:20260302\nDTEND;VALUE=DATE:20260303", 0},
-		{"floating", ical.Floating(ical.CivilDate(2026, 3, 2)), ical.Floating(ical.CivilDate(2026, 3, 3)), "DTSTART:20260302T000000\nDTEND:20260303T000000", 0},
 		{
-			"a flight", at(t, "2026-03-02T10:00"), ical.Zoned(ical.Civil{Year: 2026, Month: 3, Day: 2, Hour: 13}, "America/New_York"),
+			"in UTC", at(t, "20260302T090000Z"), at(t, "20260302T100000Z"),
+			"DTSTART:20260302T090000Z\nDTEND:20260302T100000Z", 0,
+		},
+		{
+			"a day, said twice", at(t, "2026-03-02"), at(t, "2026-03-02"),
+			"DTSTART;VALUE=DATE:20260302\nDTEND;VALUE=DATE:20260303", 0,
+		},
+		{
+			"floating", ical.Floating(ical.CivilDate(2026, 3, 2)), ical.Floating(ical.CivilDate(2026, 3, 3)),
+			"DTSTART:20260302T000000\nDTEND:20260303T000000", 0,
+		},
+		{
+			"a flight", at(t, "2026-03-02T10:00"),
+			ical.Zoned(ical.Civil{Year: 2026, Month: 3, Day: 2, Hour: 13}, "America/New_York"),
 			"DTSTART;TZID=Europe/Berlin:20260302T100000\nDTEND;TZID=America/New_York:20260302T130000", 2,
 		},
 		{"without an end", at(t, "2026-03-02T10:00"), ical.Time{}, "DTSTART;TZID=Europe/Berlin:20260302T100000", 1},
@@ -112,7 +129,10 @@ func TestNewForms(t *testing.T) {
 	}
 	_, err := editor().New(t.Context(), edit.Draft{Kind: content.Event, UID: "first"})
 	refused(t, err, edit.BadTime, "start")
-	_, err = editor().New(t.Context(), edit.Draft{Kind: content.Event, UID: "first", Times: edit.Times{Start: to(t, "2026-03-02"), End: to(t, "20260302T090000Z")}})
+	_, err = editor().New(t.Context(), edit.Draft{
+		Kind: content.Event, UID: "first",
+		Times: edit.Times{Start: to(t, "2026-03-02"), End: to(t, "20260302T090000Z")},
+	})
 	refused(t, err, edit.BadTime, "whole days")
 }
 
@@ -121,11 +141,14 @@ func TestNewForms(t *testing.T) {
 func TestApart(t *testing.T) {
 	t.Parallel()
 	text := calendarOf(
-		eventOf("DTSTART;TZID=Europe/Berlin:20260323T100000", "DTEND;TZID=Europe/Berlin:20260323T110000", "RRULE:FREQ=WEEKLY;COUNT=5", "SUMMARY:usual"),
-		eventOf("RECURRENCE-ID;TZID=Europe/Berlin:20260330T100000", "DTSTART;TZID=America/New_York:20260330T050000", "DTEND;TZID=America/New_York:20260330T060000", "SUMMARY:abroad"),
+		eventOf("DTSTART;TZID=Europe/Berlin:20260323T100000", "DTEND;TZID=Europe/Berlin:20260323T110000",
+			"RRULE:FREQ=WEEKLY;COUNT=5", "SUMMARY:usual"),
+		eventOf("RECURRENCE-ID;TZID=Europe/Berlin:20260330T100000", "DTSTART;TZID=America/New_York:20260330T050000",
+			"DTEND;TZID=America/New_York:20260330T060000", "SUMMARY:abroad"),
 		eventOf("RECURRENCE-ID:20260406T080000Z", "DTSTART:20260328T093000Z", "DURATION:PT1H", "SUMMARY:in UTC"),
 		eventOf("RECURRENCE-ID;TZID=Europe/Berlin:20260413T100000", "DTSTART;VALUE=DATE:20260413", "SUMMARY:all day"),
-		eventOf("RECURRENCE-ID;TZID=Europe/Berlin:20260420T100000", "DTSTART:20260420T150000", "DTEND:20260420T160000", "SUMMARY:floating"),
+		eventOf("RECURRENCE-ID;TZID=Europe/Berlin:20260420T100000", "DTSTART:20260420T150000", "DTEND:20260420T160000",
+			"SUMMARY:floating"),
 	)
 	for _, tt := range []struct {
 		name, start, end string
@@ -147,7 +170,8 @@ func TestApart(t *testing.T) {
 20260421T080000Z 2026-04-21T15:00:00 +1800s floating
 `},
 	} {
-		got, err := editor().Change(t.Context(), read(t, text), edit.Change{Target: whole(t, "2026-03-23"), Times: edit.Times{Start: to(t, tt.start), End: to(t, tt.end)}})
+		got, err := editor().Change(t.Context(), read(t, text),
+			edit.Change{Target: whole(t, "2026-03-23"), Times: edit.Times{Start: to(t, tt.start), End: to(t, tt.end)}})
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
@@ -158,7 +182,8 @@ func TestApart(t *testing.T) {
 	}
 	// What is a day of its own cannot say how far the series of times is to go.
 	_, err := editor().Change(t.Context(), read(t, text), edit.Change{
-		Target: edit.Target{Instance: at(t, "2026-04-13"), Scope: edit.All}, Times: edit.Times{Start: to(t, "2026-04-14")},
+		Target: edit.Target{Instance: at(t, "2026-04-13"), Scope: edit.All},
+		Times:  edit.Times{Start: to(t, "2026-04-14")},
 	})
 	refused(t, err, edit.BadTime, "without naming the instance")
 }

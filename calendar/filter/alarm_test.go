@@ -20,7 +20,10 @@ func TestAlarms(t *testing.T) {
 		{"before the start", event + alarm("TRIGGER:-PT15M"), around("20260310T094500Z", "20260310T094501Z")},
 		{"at the start", event + alarm("TRIGGER:PT0S"), around("20260310T100000Z", "20260310T100001Z")},
 		{"after the end", event + alarm("TRIGGER;RELATED=END:PT5M"), around("20260310T110500Z", "20260310T110501Z")},
-		{"at a time", event + alarm("TRIGGER;VALUE=DATE-TIME:20260201T080000Z"), around("20260201T080000Z", "20260201T080001Z")},
+		{
+			"at a time", event + alarm("TRIGGER;VALUE=DATE-TIME:20260201T080000Z"),
+			around("20260201T080000Z", "20260201T080001Z"),
+		},
 		{"repeated", event + alarm("TRIGGER:-PT1H", "REPEAT:2", "DURATION:PT10M"), []at{
 			{"20260310T090000Z/20260310T090100Z", true},
 			{"20260310T090100Z/20260310T091000Z", false},
@@ -35,10 +38,14 @@ func TestAlarms(t *testing.T) {
 			{"20260310T090000Z/20260310T090100Z", true}, {"20260310T090100Z/20260310T120000Z", false},
 		}},
 		{
-			"a day before, across a change of the clocks", "DTSTART;TZID=America/New_York:20260308T120000\n" + alarm("TRIGGER:-P1D"),
+			"a day before, across a change of the clocks",
+			"DTSTART;TZID=America/New_York:20260308T120000\n" + alarm("TRIGGER:-P1D"),
 			around("20260307T170000Z", "20260307T170001Z"),
 		},
-		{"of a whole day", "DTSTART;VALUE=DATE:20260310\n" + alarm("TRIGGER:-PT15H"), around("20260309T090000Z", "20260309T090001Z")},
+		{
+			"of a whole day", "DTSTART;VALUE=DATE:20260310\n" + alarm("TRIGGER:-PT15H"),
+			around("20260309T090000Z", "20260309T090001Z"),
+		},
 		{"no time that anybody could read", event + alarm("TRIGGER:soon"), []at{{"/", false}}},
 		{"none", event, []at{{"/", false}}},
 		{"of each instance", "DTSTART:20200106T100000Z\nRRULE:FREQ=WEEKLY\n" + alarm("TRIGGER:-PT15M"), []at{
@@ -51,7 +58,9 @@ func TestAlarms(t *testing.T) {
 	} {
 		o := object(t, "BEGIN:VEVENT\n"+c.text+"\nEND:VEVENT")
 		for _, w := range c.windows {
-			f := under(filter.CompFilter{Name: "VEVENT", Components: []filter.CompFilter{{Name: "VALARM", TimeRange: during(t, w.window)}}})
+			f := under(filter.CompFilter{
+				Name: "VEVENT", Components: []filter.CompFilter{{Name: "VALARM", TimeRange: during(t, w.window)}},
+			})
 			if got := match(t, f, o); got != w.want {
 				t.Errorf("%s, %s: %v, want %v", c.name, w.window, got, w.want)
 			}
@@ -64,7 +73,9 @@ func TestAlarmOfATask(t *testing.T) {
 	t.Parallel()
 	o := object(t, "BEGIN:VTODO\nDUE:20260310T100000Z\n"+alarm("TRIGGER;RELATED=END:-PT30M")+"\nEND:VTODO")
 	for _, w := range around("20260310T093000Z", "20260310T093001Z") {
-		f := under(filter.CompFilter{Name: "VTODO", Components: []filter.CompFilter{{Name: "VALARM", TimeRange: during(t, w.window)}}})
+		f := under(filter.CompFilter{
+			Name: "VTODO", Components: []filter.CompFilter{{Name: "VALARM", TimeRange: during(t, w.window)}},
+		})
 		if got := match(t, f, o); got != w.want {
 			t.Errorf("%s: %v, want %v", w.window, got, w.want)
 		}

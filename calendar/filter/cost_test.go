@@ -14,7 +14,9 @@ import (
 func lengthy(t *testing.T, lines int) (filter.Filter, string) {
 	t.Helper()
 	text := strings.Replace(meeting, "SUMMARY", strings.Repeat("COMMENT:x\n", lines)+"SUMMARY", 1)
-	ask := filter.PropFilter{Name: "COMMENT", Text: &filter.TextMatch{Text: strings.Repeat("Ä", 400), Collation: filter.UnicodeCasemap}}
+	ask := filter.PropFilter{
+		Name: "COMMENT", Text: &filter.TextMatch{Text: strings.Repeat("Ä", 400), Collation: filter.UnicodeCasemap},
+	}
 	return under(filter.CompFilter{Name: "VEVENT", Props: []filter.PropFilter{ask}}), text
 }
 

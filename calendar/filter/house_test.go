@@ -21,7 +21,8 @@ func object(t testing.TB, components string) *content.Object {
 	for line := range strings.SplitSeq(strings.TrimSpace(components), "\n") {
 		line = strings.TrimSpace(line)
 		b.WriteString(line + "\r\n")
-		if kind, ok := strings.CutPrefix(line, "BEGIN:"); ok && kind != "VALARM" && kind != "AVAILABLE" && kind != "VTIMEZONE" {
+		if kind, ok := strings.CutPrefix(line, "BEGIN:"); ok && kind != "VALARM" && kind != "AVAILABLE" &&
+			kind != "VTIMEZONE" {
 			b.WriteString("UID:1\r\n")
 		}
 	}
@@ -105,7 +106,8 @@ func selected(t testing.TB, s filter.Selection, o *content.Object) {
 	case s.Kinds != nil && !slices.Contains(s.Kinds, o.Kind):
 		t.Errorf("the object matches, but of the kinds %v is no %s", s.Kinds, o.Kind)
 	case s.Until != nil && start != nil && *start >= *s.Until:
-		t.Errorf("the object matches, but begins at %s, not before %s", time.Unix(*start, 0).UTC(), time.Unix(*s.Until, 0).UTC())
+		t.Errorf("the object matches, but begins at %s, not before %s", time.Unix(*start, 0).UTC(),
+			time.Unix(*s.Until, 0).UTC())
 	case s.From != nil && end != nil && *end < *s.From:
 		t.Errorf("the object matches, but ends at %s, before %s", time.Unix(*end, 0).UTC(), time.Unix(*s.From, 0).UTC())
 	}

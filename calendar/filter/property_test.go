@@ -58,23 +58,63 @@ func TestProperties(t *testing.T) {
 		{"negated text of one of two", filter.PropFilter{Name: "ATTENDEE", Text: not("lisa")}, true},
 		{"D1: text in another case", filter.PropFilter{Name: "SUMMARY", Text: text("STRA")}, true},
 		{"parameter", filter.PropFilter{Name: "ATTENDEE", Params: param("PARTSTAT", text("needs-action"))}, true},
-		{"parameter of another one", filter.PropFilter{Name: "ATTENDEE", Text: text("lisa"), Params: param("PARTSTAT", text("needs-action"))}, false},
-		{"negated parameter", filter.PropFilter{Name: "ATTENDEE", Text: text("lisa"), Params: param("partstat", not("needs-action"))}, true},
+		{
+			"parameter of another one",
+			filter.PropFilter{Name: "ATTENDEE", Text: text("lisa"), Params: param("PARTSTAT", text("needs-action"))},
+			false,
+		},
+		{
+			"negated parameter",
+			filter.PropFilter{Name: "ATTENDEE", Text: text("lisa"), Params: param("partstat", not("needs-action"))},
+			true,
+		},
 		{"quoted parameter", filter.PropFilter{Name: "ATTENDEE", Params: param("CN", text("doe, j"))}, true},
 		{"parameter that is there", filter.PropFilter{Name: "SUMMARY", Params: param("LANGUAGE", nil)}, true},
 		{"parameter that is not", filter.PropFilter{Name: "SUMMARY", Params: param("ALTREP", nil)}, false},
-		{"parameter not defined", filter.PropFilter{Name: "SUMMARY", Params: []filter.ParamFilter{{Name: "ALTREP", IsNotDefined: true}}}, true},
-		{"parameter not defined after all", filter.PropFilter{Name: "SUMMARY", Params: []filter.ParamFilter{{Name: "language", IsNotDefined: true}}}, false},
-		{"one without the parameter", filter.PropFilter{Name: "ATTENDEE", Params: []filter.ParamFilter{{Name: "CN", IsNotDefined: true}}}, true},
-		{"in time", filter.PropFilter{Name: "DTSTAMP", TimeRange: during(t, "20260301T120000Z/20260301T120001Z")}, true},
+		{
+			"parameter not defined",
+			filter.PropFilter{Name: "SUMMARY", Params: []filter.ParamFilter{{Name: "ALTREP", IsNotDefined: true}}},
+			true,
+		},
+		{
+			"parameter not defined after all",
+			filter.PropFilter{Name: "SUMMARY", Params: []filter.ParamFilter{{Name: "language", IsNotDefined: true}}},
+			false,
+		},
+		{
+			"one without the parameter",
+			filter.PropFilter{Name: "ATTENDEE", Params: []filter.ParamFilter{{Name: "CN", IsNotDefined: true}}},
+			true,
+		},
+		{
+			"in time",
+			filter.PropFilter{Name: "DTSTAMP", TimeRange: during(t, "20260301T120000Z/20260301T120001Z")},
+			true,
+		},
 		{"too late", filter.PropFilter{Name: "DTSTAMP", TimeRange: during(t, "20260301T120001Z/")}, false},
 		{"too early", filter.PropFilter{Name: "LAST-MODIFIED", TimeRange: during(t, "/20260302T120000Z")}, false},
 		{"a day, at its end", filter.PropFilter{Name: "CREATED", TimeRange: during(t, "20260228T235959Z/")}, true},
 		{"a day, after it", filter.PropFilter{Name: "CREATED", TimeRange: during(t, "20260301T000000Z/")}, false},
-		{"one of a list", filter.PropFilter{Name: "EXDATE", TimeRange: during(t, "20260324T000000Z/20260325T000000Z")}, true},
-		{"none of a list", filter.PropFilter{Name: "EXDATE", TimeRange: during(t, "20260318T000000Z/20260324T000000Z")}, false},
-		{"a period", filter.PropFilter{Name: "X-BUSY", TimeRange: during(t, "20260310T083000Z/20260310T084500Z")}, true},
-		{"after a period", filter.PropFilter{Name: "X-BUSY", TimeRange: during(t, "20260310T090000Z/20260310T094500Z")}, false},
+		{
+			"one of a list",
+			filter.PropFilter{Name: "EXDATE", TimeRange: during(t, "20260324T000000Z/20260325T000000Z")},
+			true,
+		},
+		{
+			"none of a list",
+			filter.PropFilter{Name: "EXDATE", TimeRange: during(t, "20260318T000000Z/20260324T000000Z")},
+			false,
+		},
+		{
+			"a period",
+			filter.PropFilter{Name: "X-BUSY", TimeRange: during(t, "20260310T083000Z/20260310T084500Z")},
+			true,
+		},
+		{
+			"after a period",
+			filter.PropFilter{Name: "X-BUSY", TimeRange: during(t, "20260310T090000Z/20260310T094500Z")},
+			false,
+		},
 		{"the time of a text", filter.PropFilter{Name: "SUMMARY", TimeRange: during(t, "/")}, false},
 	} {
 		f := under(filter.CompFilter{Name: "VEVENT", Props: []filter.PropFilter{c.ask}})
@@ -120,8 +160,11 @@ func TestUnknownCollation(t *testing.T) {
 	t.Parallel()
 	bad := &filter.TextMatch{Text: "x", Collation: "i;klingon"}
 	for name, f := range map[string]filter.Filter{
-		"property":  under(filter.CompFilter{Name: "VEVENT", Props: []filter.PropFilter{{Name: "SUMMARY", Text: bad}}}),
-		"parameter": under(filter.CompFilter{Name: "VEVENT", Props: []filter.PropFilter{{Name: "SUMMARY", Params: []filter.ParamFilter{{Name: "X", Text: bad}}}}}),
+		"property": under(filter.CompFilter{Name: "VEVENT", Props: []filter.PropFilter{{Name: "SUMMARY", Text: bad}}}),
+		"parameter": under(filter.CompFilter{
+			Name:  "VEVENT",
+			Props: []filter.PropFilter{{Name: "SUMMARY", Params: []filter.ParamFilter{{Name: "X", Text: bad}}}},
+		}),
 		"deep": under(filter.CompFilter{Name: "VTODO", Components: []filter.CompFilter{
 			{Name: "VALARM", Props: []filter.PropFilter{{Name: "ACTION", Text: bad}}},
 		}}),
@@ -148,30 +191,74 @@ func TestComponents(t *testing.T) {
 		{"nothing", nil, true},
 		{"anything", under(), true},
 		{"event", under(filter.CompFilter{Name: "VEVENT"}), true},
-		{"event in lower case", filter.Filter{{Name: "vcalendar", Components: []filter.CompFilter{{Name: "vevent"}}}}, true},
+		{
+			"event in lower case",
+			filter.Filter{{Name: "vcalendar", Components: []filter.CompFilter{{Name: "vevent"}}}},
+			true,
+		},
 		{"task", under(filter.CompFilter{Name: "VTODO"}), false},
 		{"event and task", under(filter.CompFilter{Name: "VEVENT"}, filter.CompFilter{Name: "VTODO"}), false},
 		{"no task", under(filter.CompFilter{Name: "VTODO", IsNotDefined: true}), true},
 		{"D1: no event", under(filter.CompFilter{Name: "VEVENT", IsNotDefined: true}), false},
-		{"event and no task", under(filter.CompFilter{Name: "VEVENT"}, filter.CompFilter{Name: "VTODO", IsNotDefined: true}), true},
-		{"event and no event", under(filter.CompFilter{Name: "VEVENT"}, filter.CompFilter{Name: "VEVENT", IsNotDefined: true}), false},
+		{
+			"event and no task",
+			under(filter.CompFilter{Name: "VEVENT"}, filter.CompFilter{Name: "VTODO", IsNotDefined: true}), true,
+		},
+		{
+			"event and no event",
+			under(filter.CompFilter{Name: "VEVENT"}, filter.CompFilter{Name: "VEVENT", IsNotDefined: true}), false,
+		},
 		{"no calendar", filter.Filter{{Name: "VCALENDAR", IsNotDefined: true}}, false},
 		{"event in the place of the calendar", filter.Filter{{Name: "VEVENT"}}, false},
 		{"no event in the place of the calendar", filter.Filter{{Name: "VEVENT", IsNotDefined: true}}, true},
-		{"two filters", append(under(filter.CompFilter{Name: "VEVENT"}), under(filter.CompFilter{Name: "VTODO"})...), false},
+		{
+			"two filters", append(under(filter.CompFilter{Name: "VEVENT"}), under(filter.CompFilter{Name: "VTODO"})...),
+			false,
+		},
 		{"alarm", inside(filter.CompFilter{Name: "VALARM"}), true},
 		{"no alarm", inside(filter.CompFilter{Name: "VALARM", IsNotDefined: true}), false},
 		{"alarm in the place of an event", under(filter.CompFilter{Name: "VALARM"}), false},
-		{"alarm that sounds", inside(filter.CompFilter{Name: "VALARM", Props: []filter.PropFilter{{Name: "ACTION", Text: &filter.TextMatch{Text: "AUDIO"}}}}), false},
+		{
+			"alarm that sounds",
+			inside(filter.CompFilter{
+				Name: "VALARM", Props: []filter.PropFilter{{Name: "ACTION", Text: &filter.TextMatch{Text: "AUDIO"}}},
+			}),
+			false,
+		},
 		{"alarm and no summary", under(filter.CompFilter{
 			Name: "VEVENT", Props: []filter.PropFilter{{Name: "SUMMARY", IsNotDefined: true}},
 			Components: []filter.CompFilter{{Name: "VALARM"}},
 		}), false},
-		{"what nobody knows", inside(filter.CompFilter{Name: "X-EXTRA", Props: []filter.PropFilter{{Name: "X-LEVEL", Text: &filter.TextMatch{Text: "3"}}}}), true},
-		{"what nobody knows, at any time", inside(filter.CompFilter{Name: "X-EXTRA", TimeRange: during(t, "20260310T100000Z/20260310T100001Z")}), true},
-		{"what is not there, at any time", inside(filter.CompFilter{Name: "X-OTHER", TimeRange: during(t, "/")}), false},
-		{"the calendar's own property", filter.Filter{{Name: "VCALENDAR", Props: []filter.PropFilter{{Name: "PRODID", Text: &filter.TextMatch{Text: "test"}}}}}, true},
-		{"not the calendar's own property", filter.Filter{{Name: "VCALENDAR", Props: []filter.PropFilter{{Name: "METHOD"}}}}, false},
+		{
+			"what nobody knows",
+			inside(filter.CompFilter{
+				Name: "X-EXTRA", Props: []filter.PropFilter{{Name: "X-LEVEL", Text: &filter.TextMatch{Text: "3"}}},
+			}),
+			true,
+		},
+		{
+			"what nobody knows, at any time",
+			inside(filter.CompFilter{Name: "X-EXTRA", TimeRange: during(t, "20260310T100000Z/20260310T100001Z")}), true,
+		},
+		{
+			"what is not there, at any time", inside(filter.CompFilter{Name: "X-OTHER", TimeRange: during(t, "/")}),
+			false,
+		},
+		{
+			"the calendar's own property",
+			filter.Filter{
+				{
+					Name:  "VCALENDAR",
+					Props: []filter.PropFilter{{Name: "PRODID", Text: &filter.TextMatch{Text: "test"}}},
+				},
+			},
+			true,
+		},
+		{
+			"not the calendar's own property",
+			filter.Filter{{Name: "VCALENDAR", Props: []filter.PropFilter{{Name: "METHOD"}}}},
+			false,
+		},
 	} {
 		if got := match(t, c.ask, object(t, meeting)); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)

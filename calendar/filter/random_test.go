@@ -49,10 +49,13 @@ func (g generator) day() time.Time {
 func (g generator) object(kind string) string {
 	form := g.IntN(4)
 	lines := g.component(kind, form)
-	recurring := kind != "VFREEBUSY" && kind != "VAVAILABILITY" && strings.Contains(strings.Join(lines, "\n"), "DTSTART") && g.IntN(2) == 0
+	recurring := kind != "VFREEBUSY" && kind != "VAVAILABILITY" &&
+		strings.Contains(strings.Join(lines, "\n"), "DTSTART") && g.IntN(2) == 0
 	if recurring {
-		lines = append(lines, pick(g, "RRULE:FREQ=DAILY;COUNT=5", "RRULE:FREQ=WEEKLY", "RRULE:FREQ=WEEKLY;UNTIL=20260320", "RRULE:FREQ=MONTHLY;COUNT=2",
-			g.time("RDATE", form), "RRULE:FREQ=DAILY;INTERVAL=3;COUNT=4\n"+g.time("EXDATE", form)))
+		lines = append(lines,
+			pick(g, "RRULE:FREQ=DAILY;COUNT=5", "RRULE:FREQ=WEEKLY", "RRULE:FREQ=WEEKLY;UNTIL=20260320",
+				"RRULE:FREQ=MONTHLY;COUNT=2",
+				g.time("RDATE", form), "RRULE:FREQ=DAILY;INTERVAL=3;COUNT=4\n"+g.time("EXDATE", form)))
 	}
 	text := wrap(kind, lines)
 	for i := 0; recurring && i < g.IntN(3); i++ {
@@ -78,14 +81,16 @@ func (g generator) component(kind string, form int) []string {
 	case "VJOURNAL":
 		lines = g.some(g.time("DTSTART", form))
 	case "VFREEBUSY":
-		lines = g.some(g.time("DTSTART", 0), g.time("DTEND", 0), fmt.Sprintf("FREEBUSY:%s/PT%dH", g.day().Format("20060102T150405Z"), 1+g.IntN(50)))
+		lines = g.some(g.time("DTSTART", 0), g.time("DTEND", 0),
+			fmt.Sprintf("FREEBUSY:%s/PT%dH", g.day().Format("20060102T150405Z"), 1+g.IntN(50)))
 	case "VAVAILABILITY":
 		lines = g.some(g.time("DTSTART", form), g.time("DTEND", form))
 	default:
 		lines = append(g.some(g.time("DTEND", form)), g.time("DTSTART", form))
 	}
 	joined := strings.Join(lines, "\n")
-	if strings.Contains(joined, "DTSTART") && !strings.Contains(joined, "DTEND") && !strings.Contains(joined, "DUE") && g.IntN(2) == 0 {
+	if strings.Contains(joined, "DTSTART") && !strings.Contains(joined, "DTEND") && !strings.Contains(joined, "DUE") &&
+		g.IntN(2) == 0 {
 		lines = append(lines, pick(g, "DURATION:PT0S", "DURATION:PT90M", "DURATION:P1D", "DURATION:P2W"))
 	}
 	return append(lines, "SUMMARY:x")
@@ -111,7 +116,8 @@ func (g generator) time(name string, form int) string {
 	case 1:
 		return name + ":" + at.Format("20060102T150405")
 	case 2:
-		return name + ";TZID=" + pick(g, "Europe/Berlin", "Asia/Tokyo", "Australia/Lord_Howe") + ":" + at.Format("20060102T150405")
+		return name + ";TZID=" + pick(g, "Europe/Berlin", "Asia/Tokyo", "Australia/Lord_Howe") + ":" +
+			at.Format("20060102T150405")
 	}
 	return name + ";VALUE=DATE:" + at.Format("20060102")
 }

@@ -18,7 +18,11 @@ func TestEventRows(t *testing.T) {
 	t.Parallel()
 	rows(t, "VEVENT", []row{
 		{"DTEND", "", []string{"DTSTART:20260310T100000Z", "DTEND:20260310T110000Z"}, hour},
-		{"DTEND in a zone", "", []string{"DTSTART;TZID=Europe/Berlin:20260310T110000", "DTEND;TZID=Europe/Berlin:20260310T120000"}, hour},
+		{
+			"DTEND in a zone", "",
+			[]string{"DTSTART;TZID=Europe/Berlin:20260310T110000", "DTEND;TZID=Europe/Berlin:20260310T120000"},
+			hour,
+		},
 		{"DTEND, floating", "Europe/Berlin", []string{"DTSTART:20260310T110000", "DTEND:20260310T120000"}, hour},
 		{"DURATION", "", []string{"DTSTART:20260310T100000Z", "DURATION:PT1H"}, hour},
 		{"DURATION of nothing", "", []string{"DTSTART:20260310T100000Z", "DURATION:PT0S"}, instant},
@@ -29,14 +33,22 @@ func TestEventRows(t *testing.T) {
 		{"DATE with DURATION", "", []string{"DTSTART;VALUE=DATE:20260310", "DURATION:P1D"}, day},
 		{"DATE in New York", "America/New_York", []string{"DTSTART;VALUE=DATE:20260310"}, dayInNewYork},
 		{"cancelled", "", []string{"DTSTART:20260310T100000Z", "DTEND:20260310T110000Z", "STATUS:CANCELLED"}, hour},
-		{"across a change of the clocks", "", []string{"DTSTART;TZID=America/New_York:20260307T120000", "DURATION:P1D"}, []at{
-			{"20260308T155959Z/20260309T000000Z", true}, // nominal: 23 hours, until 16:00Z
-			{"20260308T160000Z/20260309T000000Z", false},
-		}},
-		{"one day, across the change", "", []string{"DTSTART;TZID=America/New_York:20260307T120000", "DURATION:PT24H"}, []at{
-			{"20260308T165959Z/20260309T000000Z", true},
-			{"20260308T170000Z/20260309T000000Z", false},
-		}},
+		{
+			"across a change of the clocks", "",
+			[]string{"DTSTART;TZID=America/New_York:20260307T120000", "DURATION:P1D"},
+			[]at{
+				{"20260308T155959Z/20260309T000000Z", true}, // nominal: 23 hours, until 16:00Z
+				{"20260308T160000Z/20260309T000000Z", false},
+			},
+		},
+		{
+			"one day, across the change", "",
+			[]string{"DTSTART;TZID=America/New_York:20260307T120000", "DURATION:PT24H"},
+			[]at{
+				{"20260308T165959Z/20260309T000000Z", true},
+				{"20260308T170000Z/20260309T000000Z", false},
+			},
+		},
 	})
 }
 
@@ -113,13 +125,21 @@ func TestTodoRows(t *testing.T) {
 			{"20260310T090000Z/20260310T100000Z", true}, // end >= DUE
 			{"20260310T090000Z/20260310T095959Z", false},
 		}},
-		{"DTSTART alone", "", []string{"DTSTART:20260310T100000Z", "COMPLETED:20260501T000000Z", "CREATED:20260101T000000Z"}, instant},
-		{"DUE alone", "", []string{"DUE:20260310T100000Z", "COMPLETED:20260501T000000Z", "CREATED:20260101T000000Z"}, []at{
-			{"20260310T090000Z/20260310T100000Z", true}, // end >= DUE
-			{"20260310T090000Z/20260310T095959Z", false},
-			{"20260310T095959Z/20260310T110000Z", true},
-			{"20260310T100000Z/20260310T110000Z", false}, // not start <= DUE
-		}},
+		{
+			"DTSTART alone", "",
+			[]string{"DTSTART:20260310T100000Z", "COMPLETED:20260501T000000Z", "CREATED:20260101T000000Z"},
+			instant,
+		},
+		{
+			"DUE alone", "",
+			[]string{"DUE:20260310T100000Z", "COMPLETED:20260501T000000Z", "CREATED:20260101T000000Z"},
+			[]at{
+				{"20260310T090000Z/20260310T100000Z", true}, // end >= DUE
+				{"20260310T090000Z/20260310T095959Z", false},
+				{"20260310T095959Z/20260310T110000Z", true},
+				{"20260310T100000Z/20260310T110000Z", false}, // not start <= DUE
+			},
+		},
 		{"COMPLETED and CREATED", "", []string{"COMPLETED:20260310T100000Z", "CREATED:20260301T100000Z"}, []at{
 			{"20260301T000000Z/20260301T100000Z", true},
 			{"20260301T000000Z/20260301T095959Z", false},
@@ -139,7 +159,11 @@ func TestTodoRows(t *testing.T) {
 			{"20300101T000000Z/20300102T000000Z", true},
 			{"20300101T000000Z/", true},
 		}},
-		{"nothing", "", []string{"SUMMARY:one day"}, []at{{"20260310T090000Z/20260310T100000Z", true}, {"/20260310T100000Z", true}}},
+		{
+			"nothing", "",
+			[]string{"SUMMARY:one day"},
+			[]at{{"20260310T090000Z/20260310T100000Z", true}, {"/20260310T100000Z", true}},
+		},
 	})
 }
 
@@ -149,7 +173,11 @@ func TestOtherRows(t *testing.T) {
 	rows(t, "VJOURNAL", []row{
 		{"DATE-TIME", "", []string{"DTSTART:20260310T100000Z"}, instant},
 		{"DATE", "", []string{"DTSTART;VALUE=DATE:20260310"}, day},
-		{"no DTSTART", "", []string{"SUMMARY:thoughts"}, []at{{"20260310T090000Z/20260310T100000Z", false}, {"/", false}}},
+		{
+			"no DTSTART", "",
+			[]string{"SUMMARY:thoughts"},
+			[]at{{"20260310T090000Z/20260310T100000Z", false}, {"/", false}},
+		},
 	})
 	rows(t, "VFREEBUSY", []row{
 		{"DTSTART and DTEND", "", []string{"DTSTART:20260310T100000Z", "DTEND:20260310T110000Z"}, []at{
@@ -173,7 +201,9 @@ func TestOtherRows(t *testing.T) {
 		{"DTSTART and DTEND", "", []string{"DTSTART:20260310T100000Z", "DTEND:20260310T110000Z"}, hour},
 		{"DTSTART and DURATION", "", []string{"DTSTART:20260310T100000Z", "DURATION:PT1H"}, hour},
 		{"DTSTART alone", "", []string{"DTSTART:20260310T100000Z"}, []at{
-			{"20260310T090000Z/20260310T100000Z", false}, {"20260310T090000Z/20260310T100001Z", true}, {"20360310T090000Z/", true},
+			{"20260310T090000Z/20260310T100000Z", false},
+			{"20260310T090000Z/20260310T100001Z", true},
+			{"20360310T090000Z/", true},
 		}},
 		{"DTEND alone", "", []string{"DTEND:20260310T100000Z"}, []at{
 			{"20260310T100000Z/", false}, {"20260310T095959Z/", true}, {"/19700101T000000Z", true},

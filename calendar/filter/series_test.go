@@ -65,11 +65,14 @@ func TestSeries(t *testing.T) {
 			{"20260316T000000Z/20260317T000000Z", true},
 			{"20260317T000000Z/", false},
 		}},
-		{"an added period", `
+		{
+			"an added period", `
 			BEGIN:VEVENT
 			DTSTART:20260302T090000Z
 			RDATE;VALUE=PERIOD:20260310T090000Z/PT2H
-			END:VEVENT`, []at{{"20260310T103000Z/20260310T120000Z", true}, {"20260310T110000Z/20260310T120000Z", false}}},
+			END:VEVENT`,
+			[]at{{"20260310T103000Z/20260310T120000Z", true}, {"20260310T110000Z/20260310T120000Z", false}},
+		},
 		{"later for this and the future", weekly + `
 			BEGIN:VEVENT
 			RECURRENCE-ID;RANGE=THISANDFUTURE;TZID=Europe/Berlin:20260309T090000
@@ -197,7 +200,9 @@ func TestSameComponent(t *testing.T) {
 		DURATION:PT1H
 		SUMMARY:Party
 		END:VEVENT`)
-	for window, want := range map[string]bool{"20260302T000000Z/20260303T000000Z": false, "20260316T000000Z/20260317T000000Z": true} {
+	for window, want := range map[string]bool{
+		"20260302T000000Z/20260303T000000Z": false, "20260316T000000Z/20260317T000000Z": true,
+	} {
 		f := under(filter.CompFilter{
 			Name: "VEVENT", TimeRange: during(t, window),
 			Props: []filter.PropFilter{{Name: "SUMMARY", Text: &filter.TextMatch{Text: "party"}}},
@@ -221,7 +226,9 @@ func TestSeveralQuestions(t *testing.T) {
 		END:VEVENT`)
 	two := under(
 		filter.CompFilter{Name: "VEVENT", TimeRange: during(t, "20260316T000000Z/20260317T000000Z")},
-		filter.CompFilter{Name: "VEVENT", Props: []filter.PropFilter{{Name: "SUMMARY", Text: &filter.TextMatch{Text: "party"}}}},
+		filter.CompFilter{
+			Name: "VEVENT", Props: []filter.PropFilter{{Name: "SUMMARY", Text: &filter.TextMatch{Text: "party"}}},
+		},
 	)
 	if !match(t, two, o) {
 		t.Error("the two do not answer together")

@@ -49,7 +49,8 @@ func (r *reader) available(c *ical.Component, whole mark) ([]mark, error) {
 			if len(free) >= instancesMost {
 				return ErrTooMany
 			}
-			free = append(free, mark{max(i.Start.Time.Unix(), whole.start), min(i.End.Time.Unix(), whole.end), whole.layer, Free})
+			free = append(free,
+				mark{max(i.Start.Time.Unix(), whole.start), min(i.End.Time.Unix(), whole.end), whole.layer, Free})
 			return nil
 		})
 		if err != nil {

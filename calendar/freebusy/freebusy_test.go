@@ -71,7 +71,9 @@ func collected(t *testing.T, in freebusy.Context, objects ...*content.Object) *f
 func written(periods []freebusy.Period) string {
 	var list []string
 	for _, p := range periods {
-		list = append(list, fmt.Sprintf("%s-%s %s", p.Start.Format("15:04"), p.End.Format("15:04"), strings.TrimPrefix(p.Type.String(), "BUSY-")))
+		list = append(list,
+			fmt.Sprintf("%s-%s %s", p.Start.Format("15:04"), p.End.Format("15:04"),
+				strings.TrimPrefix(p.Type.String(), "BUSY-")))
 	}
 	return strings.Join(list, ", ")
 }
@@ -95,23 +97,77 @@ func TestEvents(t *testing.T) {
 		{"declined", []string{me + "DECLINED:mailto:me@example.com"}, ""},
 		{"declined in another spelling", []string{me + "declined:MAILTO:ME@example.com"}, ""},
 		{"declined what is tentative", []string{"STATUS:TENTATIVE", me + "DECLINED:mailto:me@example.com"}, ""},
-		{"accepted what is tentative", []string{"STATUS:TENTATIVE", me + "ACCEPTED:mailto:me@example.com"}, "10:00-11:00 TENTATIVE"},
+		{
+			"accepted what is tentative",
+			[]string{"STATUS:TENTATIVE", me + "ACCEPTED:mailto:me@example.com"},
+			"10:00-11:00 TENTATIVE",
+		},
 		{"delegated", []string{me + "DELEGATED:mailto:me@example.com"}, ""},
 		{"perhaps", []string{me + "TENTATIVE:mailto:me@example.com"}, "10:00-11:00 TENTATIVE"},
 		{"not answered", []string{me + "NEEDS-ACTION:mailto:me@example.com"}, "10:00-11:00 TENTATIVE"},
-		{"not answered, in no words", []string{"ATTENDEE:mailto:me@example.com", "ORGANIZER:mailto:you@example.com"}, "10:00-11:00 TENTATIVE"},
-		{"my own, in no words", []string{"ATTENDEE:mailto:me@example.com", "ORGANIZER:mailto:me@example.com"}, "10:00-11:00 BUSY"},
-		{"Outlook: out of office", []string{"TRANSP:OPAQUE", "X-MICROSOFT-CDO-BUSYSTATUS:OOF"}, "10:00-11:00 UNAVAILABLE"},
-		{"Outlook: tentative", []string{"TRANSP:OPAQUE", "X-MICROSOFT-CDO-BUSYSTATUS:TENTATIVE"}, "10:00-11:00 TENTATIVE"},
-		{"Outlook: out of office, perhaps", []string{"STATUS:TENTATIVE", "X-MICROSOFT-CDO-BUSYSTATUS:OOF"}, "10:00-11:00 TENTATIVE"},
+		{
+			"not answered, in no words",
+			[]string{"ATTENDEE:mailto:me@example.com", "ORGANIZER:mailto:you@example.com"},
+			"10:00-11:00 TENTATIVE",
+		},
+		{
+			"my own, in no words",
+			[]string{"ATTENDEE:mailto:me@example.com", "ORGANIZER:mailto:me@example.com"},
+			"10:00-11:00 BUSY",
+		},
+		{
+			"Outlook: out of office",
+			[]string{"TRANSP:OPAQUE", "X-MICROSOFT-CDO-BUSYSTATUS:OOF"},
+			"10:00-11:00 UNAVAILABLE",
+		},
+		{
+			"Outlook: tentative",
+			[]string{"TRANSP:OPAQUE", "X-MICROSOFT-CDO-BUSYSTATUS:TENTATIVE"},
+			"10:00-11:00 TENTATIVE",
+		},
+		{
+			"Outlook: out of office, perhaps",
+			[]string{"STATUS:TENTATIVE", "X-MICROSOFT-CDO-BUSYSTATUS:OOF"},
+			"10:00-11:00 TENTATIVE",
+		},
 		{"Outlook: free", []string{"X-MICROSOFT-CDO-BUSYSTATUS:free"}, ""},
-		{"Outlook: free until another program made it busy", []string{"TRANSP:OPAQUE", "X-MICROSOFT-CDO-BUSYSTATUS:FREE"}, "10:00-11:00 BUSY"},
-		{"Outlook: busy until another program made it free", []string{"TRANSP:TRANSPARENT", "X-MICROSOFT-CDO-BUSYSTATUS:OOF"}, ""},
-		{"Outlook: a word that nobody knows", []string{"X-MICROSOFT-CDO-BUSYSTATUS:WORKINGELSEWHERE"}, "10:00-11:00 BUSY"},
-		{"Outlook: as sent, accepted", []string{"X-MICROSOFT-CDO-BUSYSTATUS:TENTATIVE", me + "ACCEPTED:mailto:me@example.com"}, "10:00-11:00 BUSY"},
-		{"Outlook: not answered", []string{"X-MICROSOFT-CDO-BUSYSTATUS:FREE", me + "NEEDS-ACTION:mailto:me@example.com"}, "10:00-11:00 TENTATIVE"},
-		{"Outlook: the organizer is away", []string{"X-MICROSOFT-CDO-BUSYSTATUS:OOF", "ORGANIZER:mailto:me@example.com", "ATTENDEE:mailto:me@example.com"}, "10:00-11:00 UNAVAILABLE"},
-		{"declined by another", []string{me + "DECLINED:mailto:you@example.com", me + "ACCEPTED:mailto:me@example.com"}, "10:00-11:00 BUSY"},
+		{
+			"Outlook: free until another program made it busy",
+			[]string{"TRANSP:OPAQUE", "X-MICROSOFT-CDO-BUSYSTATUS:FREE"},
+			"10:00-11:00 BUSY",
+		},
+		{
+			"Outlook: busy until another program made it free",
+			[]string{"TRANSP:TRANSPARENT", "X-MICROSOFT-CDO-BUSYSTATUS:OOF"},
+			"",
+		},
+		{
+			"Outlook: a word that nobody knows",
+			[]string{"X-MICROSOFT-CDO-BUSYSTATUS:WORKINGELSEWHERE"},
+			"10:00-11:00 BUSY",
+		},
+		{
+			"Outlook: as sent, accepted",
+			[]string{"X-MICROSOFT-CDO-BUSYSTATUS:TENTATIVE", me + "ACCEPTED:mailto:me@example.com"},
+			"10:00-11:00 BUSY",
+		},
+		{
+			"Outlook: not answered",
+			[]string{"X-MICROSOFT-CDO-BUSYSTATUS:FREE", me + "NEEDS-ACTION:mailto:me@example.com"},
+			"10:00-11:00 TENTATIVE",
+		},
+		{
+			"Outlook: the organizer is away",
+			[]string{
+				"X-MICROSOFT-CDO-BUSYSTATUS:OOF", "ORGANIZER:mailto:me@example.com", "ATTENDEE:mailto:me@example.com",
+			},
+			"10:00-11:00 UNAVAILABLE",
+		},
+		{
+			"declined by another",
+			[]string{me + "DECLINED:mailto:you@example.com", me + "ACCEPTED:mailto:me@example.com"},
+			"10:00-11:00 BUSY",
+		},
 	} {
 		o := event(t, append(c.lines, at...)...)
 		if got := busy(t, freebusy.Context{Own: []string{"me@example.com"}}, o); got != c.want {
@@ -142,8 +198,16 @@ func TestTimes(t *testing.T) {
 		{"of no duration", "DTSTART:20260310T100000Z", "", nil},
 		{"the whole day", "DTSTART;VALUE=DATE:20260310", "00:00-00:00 BUSY", nil},
 		{"the whole day in Berlin", "DTSTART;VALUE=DATE:20260310", "00:00-23:00 BUSY", berlin},
-		{"Outlook: the whole day of another zone", outlookDay + "DTSTART;TZID=America/New_York:20260310T000000\nDTEND;TZID=America/New_York:20260311T000000", "00:00-23:00 BUSY", berlin},
-		{"Outlook: the whole day of this zone", outlookDay + "DTSTART;TZID=Europe/Berlin:20260310T000000\nDTEND;TZID=Europe/Berlin:20260311T000000", "00:00-23:00 BUSY", berlin},
+		{
+			"Outlook: the whole day of another zone",
+			outlookDay + "DTSTART;TZID=America/New_York:20260310T000000\nDTEND;TZID=America/New_York:20260311T000000",
+			"00:00-23:00 BUSY", berlin,
+		},
+		{
+			"Outlook: the whole day of this zone",
+			outlookDay + "DTSTART;TZID=Europe/Berlin:20260310T000000\nDTEND;TZID=Europe/Berlin:20260311T000000",
+			"00:00-23:00 BUSY", berlin,
+		},
 		{"Outlook: days, one of which was moved to noon", outlookDay + `DTSTART;TZID=America/New_York:20260309T000000
 			DTEND;TZID=America/New_York:20260310T000000
 			RRULE:FREQ=DAILY;COUNT=2
@@ -152,9 +216,16 @@ func TestTimes(t *testing.T) {
 			` + outlookDay + `RECURRENCE-ID;TZID=America/New_York:20260310T000000
 			DTSTART;TZID=America/New_York:20260310T120000
 			DTEND;TZID=America/New_York:20260310T130000`, "16:00-17:00 BUSY", nil},
-		{"Outlook: no whole day", outlookDay + "DTSTART;TZID=America/New_York:20260310T000000\nDTEND;TZID=America/New_York:20260310T120000", "04:00-16:00 BUSY", berlin},
+		{
+			"Outlook: no whole day",
+			outlookDay + "DTSTART;TZID=America/New_York:20260310T000000\nDTEND;TZID=America/New_York:20260310T120000",
+			"04:00-16:00 BUSY", berlin,
+		},
 		{"floating in Berlin", "DTSTART:20260310T100000\nDURATION:PT1H", "09:00-10:00 BUSY", berlin},
-		{"a rule", "DTSTART:20200101T090000Z\nDURATION:PT30M\nRRULE:FREQ=HOURLY;INTERVAL=8", "01:00-01:30 BUSY, 09:00-09:30 BUSY, 17:00-17:30 BUSY", nil},
+		{
+			"a rule", "DTSTART:20200101T090000Z\nDURATION:PT30M\nRRULE:FREQ=HOURLY;INTERVAL=8",
+			"01:00-01:30 BUSY, 09:00-09:30 BUSY, 17:00-17:30 BUSY", nil,
+		},
 		{"one of a series moved here, one cancelled", `DTSTART:20260308T090000Z
 			DURATION:PT1H
 			RRULE:FREQ=DAILY
@@ -232,15 +303,18 @@ func TestMerge(t *testing.T) {
 			"10:00-11:00 TENTATIVE, 11:00-13:00 UNAVAILABLE", "10:00-12:00 TENTATIVE, 11:00-13:00 UNAVAILABLE",
 		},
 		{"published", []*content.Object{component(t, "VFREEBUSY",
-			"FREEBUSY:20260310T080000Z/PT1H,20260310T090000Z/20260310T093000Z", "FREEBUSY;FBTYPE=FREE:20260310T083000Z/PT5H",
+			"FREEBUSY:20260310T080000Z/PT1H,20260310T090000Z/20260310T093000Z",
+			"FREEBUSY;FBTYPE=FREE:20260310T083000Z/PT5H",
 			"FREEBUSY;FBTYPE=X-AWAY:20260310T200000Z/PT1H")}, "08:00-09:30 BUSY, 20:00-21:00 BUSY", ""},
 		{
 			"within office hours and without",
 			[]*content.Object{
 				object(t, office), at("0730", "0830", tentative), at("0700", "0800"),
 			},
-			"00:00-07:00 UNAVAILABLE, 07:00-08:00 BUSY, 08:00-08:30 TENTATIVE, 11:00-12:00 UNAVAILABLE, 16:00-00:00 UNAVAILABLE",
-			"00:00-07:00 UNAVAILABLE, 07:00-08:00 BUSY, 07:30-08:30 TENTATIVE, 11:00-12:00 UNAVAILABLE, 16:00-00:00 UNAVAILABLE",
+			"00:00-07:00 UNAVAILABLE, 07:00-08:00 BUSY, 08:00-08:30 TENTATIVE, 11:00-12:00 UNAVAILABLE, 16:00-00:00 " +
+				"UNAVAILABLE",
+			"00:00-07:00 UNAVAILABLE, 07:00-08:00 BUSY, 07:30-08:30 TENTATIVE, 11:00-12:00 UNAVAILABLE, 16:00-00:00 " +
+				"UNAVAILABLE",
 		},
 	} {
 		times := collected(t, freebusy.Context{}, c.objects...)
@@ -284,9 +358,11 @@ const office = `
 func TestAvailability(t *testing.T) {
 	t.Parallel()
 	layer := func(priority, kind, from, until string, available ...string) *content.Object {
-		text := "BEGIN:VAVAILABILITY\nPRIORITY:" + priority + "\nBUSYTYPE:" + kind + "\nDTSTART:20260310T" + from + "0000Z\nDTEND:20260310T" + until + "0000Z\n"
+		text := "BEGIN:VAVAILABILITY\nPRIORITY:" + priority + "\nBUSYTYPE:" + kind + "\nDTSTART:20260310T" + from +
+			"0000Z\nDTEND:20260310T" + until + "0000Z\n"
 		for i := 0; i+1 < len(available); i += 2 {
-			text += "BEGIN:AVAILABLE\nDTSTART:20260310T" + available[i] + "0000Z\nDTEND:20260310T" + available[i+1] + "0000Z\nEND:AVAILABLE\n"
+			text += "BEGIN:AVAILABLE\nDTSTART:20260310T" + available[i] + "0000Z\nDTEND:20260310T" + available[i+1] +
+				"0000Z\nEND:AVAILABLE\n"
 		}
 		return object(t, text+"END:VAVAILABILITY")
 	}
@@ -295,7 +371,11 @@ func TestAvailability(t *testing.T) {
 		objects []*content.Object
 		want    string
 	}{
-		{"office hours", []*content.Object{object(t, office)}, "00:00-08:00 UNAVAILABLE, 11:00-12:00 UNAVAILABLE, 16:00-00:00 UNAVAILABLE"},
+		{
+			"office hours",
+			[]*content.Object{object(t, office)},
+			"00:00-08:00 UNAVAILABLE, 11:00-12:00 UNAVAILABLE, 16:00-00:00 UNAVAILABLE",
+		},
 		{"a morning off", []*content.Object{object(t, strings.Replace(office, "END:VAVAILABILITY", `BEGIN:AVAILABLE
 			UID:morning
 			RECURRENCE-ID;TZID=Europe/Berlin:20260310T090000
@@ -310,7 +390,11 @@ func TestAvailability(t *testing.T) {
 			object(t, office), event(t, "DTSTART:20260310T170000Z", "DTEND:20260310T180000Z", "TRANSP:TRANSPARENT"),
 			component(t, "VFREEBUSY", "FREEBUSY;FBTYPE=FREE:20260310T180000Z/PT1H"),
 		}, "00:00-08:00 UNAVAILABLE, 11:00-12:00 UNAVAILABLE, 16:00-00:00 UNAVAILABLE"},
-		{"never there", []*content.Object{object(t, "BEGIN:VAVAILABILITY\nBUSYTYPE:BUSY\nEND:VAVAILABILITY")}, "00:00-00:00 BUSY"},
+		{
+			"never there",
+			[]*content.Object{object(t, "BEGIN:VAVAILABILITY\nBUSYTYPE:BUSY\nEND:VAVAILABILITY")},
+			"00:00-00:00 BUSY",
+		},
 		{"a higher priority is over a lower", []*content.Object{
 			layer("5", "BUSY", "08", "20", "12", "13"), layer("1", "BUSY-TENTATIVE", "10", "16", "14", "15"),
 		}, "08:00-10:00 BUSY, 10:00-14:00 TENTATIVE, 15:00-16:00 TENTATIVE, 16:00-20:00 BUSY"},
@@ -324,7 +408,11 @@ func TestAvailability(t *testing.T) {
 			[]*content.Object{layer("1", "BUSY", "08", "12", "09", "11"), layer("1", "BUSY-TENTATIVE", "10", "14")},
 			"08:00-09:00 BUSY, 10:00-11:00 TENTATIVE, 11:00-12:00 BUSY, 12:00-14:00 TENTATIVE",
 		},
-		{"times there that overlap and reach out", []*content.Object{layer("1", "BUSY", "08", "12", "11", "13", "07", "10", "08", "09")}, "10:00-11:00 BUSY"},
+		{
+			"times there that overlap and reach out",
+			[]*content.Object{layer("1", "BUSY", "08", "12", "11", "13", "07", "10", "08", "09")},
+			"10:00-11:00 BUSY",
+		},
 	} {
 		if got := busy(t, freebusy.Context{}, c.objects...); got != c.want {
 			t.Errorf("%s:\n%q, want\n%q", c.name, got, c.want)
@@ -346,11 +434,13 @@ func TestTooMuch(t *testing.T) {
 	}
 	in.Budget = recur.Budget{Steps: 10_000_000, Instances: 1_000_000}
 	all := freebusy.NewTimes(nil, march10, march10.AddDate(0, 0, 4))
-	if err := all.Add(t.Context(), event(t, "DTSTART:20260310T000000Z", "DURATION:PT1S", "RRULE:FREQ=SECONDLY"), in); !errors.Is(err, freebusy.ErrTooMany) {
+	if err := all.Add(t.Context(), event(t, "DTSTART:20260310T000000Z", "DURATION:PT1S", "RRULE:FREQ=SECONDLY"),
+		in); !errors.Is(err, freebusy.ErrTooMany) {
 		t.Error(err)
 	}
 	const often = "BEGIN:AVAILABLE\nDTSTART:20260310T000000Z\nRRULE:FREQ=SECONDLY\nEND:AVAILABLE\n"
-	if err := times.Add(t.Context(), object(t, "BEGIN:VAVAILABILITY\n"+strings.Repeat(often, 201)+"END:VAVAILABILITY"), in); !errors.Is(err, recur.ErrBudget) {
+	if err := times.Add(t.Context(), object(t, "BEGIN:VAVAILABILITY\n"+strings.Repeat(often, 201)+"END:VAVAILABILITY"),
+		in); !errors.Is(err, recur.ErrBudget) {
 		t.Error(err)
 	}
 	gone, cancel := context.WithCancel(t.Context())
@@ -377,14 +467,18 @@ func TestComponent(t *testing.T) {
 	}
 }
 
-// TestJoinedTimes: the times of several people are those of any of them, whatever one's availability says of the other's.
+// TestJoinedTimes: the times of several people are those of any of them, whatever one's availability says of the
+// other's.
 func TestJoinedTimes(t *testing.T) {
 	t.Parallel()
-	inOffice := component(t, "VAVAILABILITY", "PRIORITY:1", "BEGIN:AVAILABLE", "UID:2", "DTSTART:20260310T090000Z", "DTEND:20260310T170000Z", "END:AVAILABLE")
-	mornings := component(t, "VAVAILABILITY", "BUSYTYPE:BUSY-TENTATIVE", "DTSTART:20260310T120000Z", "DTEND:20260310T180000Z")
+	inOffice := component(t, "VAVAILABILITY", "PRIORITY:1", "BEGIN:AVAILABLE", "UID:2", "DTSTART:20260310T090000Z",
+		"DTEND:20260310T170000Z", "END:AVAILABLE")
+	mornings := component(t, "VAVAILABILITY", "BUSYTYPE:BUSY-TENTATIVE", "DTSTART:20260310T120000Z",
+		"DTEND:20260310T180000Z")
 	all := freebusy.NewTimes(nil, march10, march10.AddDate(0, 0, 1))
 	for _, one := range []*freebusy.Times{
-		collected(t, freebusy.Context{}, inOffice, event(t, "DTSTART:20260310T100000Z", "DURATION:PT1H")), collected(t, freebusy.Context{}, mornings),
+		collected(t, freebusy.Context{}, inOffice, event(t, "DTSTART:20260310T100000Z", "DURATION:PT1H")),
+		collected(t, freebusy.Context{}, mornings),
 	} {
 		if err := all.Join(one); err != nil {
 			t.Fatal(err)

@@ -47,7 +47,8 @@ func (s *Reader) JournalOf(ctx context.Context, c calendar.Caller, id calendar.C
 
 // Line returns one journal entry.
 func (s *Reader) Line(ctx context.Context, id calendar.ChangeID) (calendar.Change, error) {
-	for line, err := range s.store.Journal(ctx, id.Calendar, calendar.JournalQuery{From: id.Version, Until: id.Version}) {
+	for line, err := range s.store.Journal(ctx, id.Calendar,
+		calendar.JournalQuery{From: id.Version, Until: id.Version}) {
 		return line, err
 	}
 	return calendar.Change{}, calendar.ErrNoChange(id.String())

@@ -120,7 +120,9 @@ func (s *Reader) Shares(ctx context.Context, c calendar.Caller, id calendar.Cale
 }
 
 // SeenByUID returns an object by its UID with data, as the caller sees it. The meter is charged for large data.
-func (s *Reader) SeenByUID(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, uid calendar.UID) (calendar.Object, error) {
+func (s *Reader) SeenByUID(
+	ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, uid calendar.UID,
+) (calendar.Object, error) {
 	if err := c.May(calendar.ReadObjects, cal); err != nil {
 		return calendar.Object{}, err
 	}

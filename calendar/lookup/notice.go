@@ -15,7 +15,9 @@ func (s *Reader) Notifications(ctx context.Context, c calendar.Caller) ([]calend
 }
 
 // Notification returns one notification by name.
-func (s *Reader) Notification(ctx context.Context, c calendar.Caller, name calendar.NoticeName) (calendar.Notification, error) {
+func (s *Reader) Notification(
+	ctx context.Context, c calendar.Caller, name calendar.NoticeName,
+) (calendar.Notification, error) {
 	all, err := s.Notifications(ctx, c)
 	if i := slices.IndexFunc(all, func(n calendar.Notification) bool { return n.Name == name }); err == nil && i >= 0 {
 		return all[i], nil
@@ -34,7 +36,9 @@ func (s *Reader) Dismissed(ctx context.Context, c calendar.Caller, name calendar
 
 // NotificationChanges returns the changes to the caller's notifications since a token; the zero token returns all
 // notifications.
-func (s *Reader) NotificationChanges(ctx context.Context, c calendar.Caller, since calendar.SyncToken) (changes calendar.BoxChanges[calendar.Notification], err error) {
+func (s *Reader) NotificationChanges(
+	ctx context.Context, c calendar.Caller, since calendar.SyncToken,
+) (changes calendar.BoxChanges[calendar.Notification], err error) {
 	told, err := boxChanges(ctx, s, c, notices, s.store.Notices, since)
 	changes.Now = told.Now
 	for _, n := range told.Items {
@@ -68,7 +72,9 @@ func openBox[T any](ctx context.Context, s *Reader, c calendar.Caller, name cale
 		return box, past, err
 	}
 	box, err = open(ctx, c.User.ID)
-	return box, calendar.History{Epoch: epoch, Of: name + calendar.CalendarID(c.User.ID), Version: box.Version, Pruned: box.Pruned}, err
+	return box, calendar.History{
+		Epoch: epoch, Of: name + calendar.CalendarID(c.User.ID), Version: box.Version, Pruned: box.Pruned,
+	}, err
 }
 
 // boxChanges returns the changes to a box of the caller since a token, which must belong to that box.

@@ -32,7 +32,8 @@ func (s *Reader) Load(ctx context.Context, m *meter.Meter, o calendar.Object) (c
 	}
 	id, name := o.Calendar, o.Name
 	o, err := calendar.Object{}, calendar.ErrNoObject(name) // if it has gone meanwhile
-	for only, failed := range s.store.Objects(ctx, id, calendar.ObjectQuery{Names: []calendar.ObjectName{name}, WithData: true}) {
+	for only, failed := range s.store.Objects(ctx, id,
+		calendar.ObjectQuery{Names: []calendar.ObjectName{name}, WithData: true}) {
 		o, err = only, failed
 	}
 	if err == nil {

@@ -81,7 +81,9 @@ func (s *Reader) MembersOf(ctx context.Context, c calendar.Caller, group calenda
 
 // FindPeople returns the matching users, sorted by name. Users whom the caller does not know match only by whole
 // values, even if the search allows more. So callers can find users by exact name or address, but cannot list them.
-func (s *Reader) FindPeople(ctx context.Context, c calendar.Caller, matches func(calendar.User, calendar.Comparison) bool) ([]calendar.User, error) {
+func (s *Reader) FindPeople(
+	ctx context.Context, c calendar.Caller, matches func(calendar.User, calendar.Comparison) bool,
+) ([]calendar.User, error) {
 	people, err := s.People(ctx, c)
 	if err != nil {
 		return nil, err

@@ -9,7 +9,8 @@ import (
 
 // editReasons maps the error codes of package edit to reasons.
 var editReasons = map[edit.Code]calendar.Reason{
-	edit.NoInstance: calendar.NotFound, edit.NotSeries: calendar.Invalid, edit.NoScope: calendar.Invalid, edit.BadField: calendar.Invalid, edit.BadTime: calendar.Invalid,
+	edit.NoInstance: calendar.NotFound, edit.NotSeries: calendar.Invalid, edit.NoScope: calendar.Invalid,
+	edit.BadField: calendar.Invalid, edit.BadTime: calendar.Invalid,
 	edit.RuleBound: calendar.Unsupported, edit.Unsupported: calendar.Unsupported, edit.TooExpensive: calendar.TooLarge,
 }
 

@@ -18,7 +18,9 @@ func (s *Reader) Message(ctx context.Context, c calendar.Caller, name calendar.O
 }
 
 // Proposal returns a message that proposes another time, even after it was removed from the inbox.
-func (s *Reader) Proposal(ctx context.Context, c calendar.Caller, name calendar.ObjectName) (calendar.InboxItem, error) {
+func (s *Reader) Proposal(
+	ctx context.Context, c calendar.Caller, name calendar.ObjectName,
+) (calendar.InboxItem, error) {
 	return message(ctx, c, name, s.store.Proposal)
 }
 
@@ -53,7 +55,9 @@ func (s *Reader) Unverified(ctx context.Context, c calendar.Caller) ([]calendar.
 }
 
 // MessageChanges returns the changes to the caller's inbox since a token; the zero token returns all messages.
-func (s *Reader) MessageChanges(ctx context.Context, c calendar.Caller, since calendar.SyncToken) (calendar.BoxChanges[calendar.InboxItem], error) {
+func (s *Reader) MessageChanges(
+	ctx context.Context, c calendar.Caller, since calendar.SyncToken,
+) (calendar.BoxChanges[calendar.InboxItem], error) {
 	return boxChanges(ctx, s, c, inbox, s.store.Inbox, since)
 }
 
@@ -84,7 +88,9 @@ func (s *Reader) Mails(ctx context.Context, user calendar.User) ([]string, error
 }
 
 // ScheduleTags returns the tags of a calendar's objects that have one.
-func (s *Reader) ScheduleTags(ctx context.Context, c calendar.Caller, cal calendar.Calendar) (map[calendar.ObjectName]calendar.ScheduleTag, error) {
+func (s *Reader) ScheduleTags(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar,
+) (map[calendar.ObjectName]calendar.ScheduleTag, error) {
 	if err := c.May(calendar.ReadObjects, cal); err != nil {
 		return nil, err
 	}

@@ -10,7 +10,9 @@ import (
 
 // AsSeen returns an object as the caller sees it. In a shared calendar the caller's private part replaces the
 // owner's.
-func (s *Reader) AsSeen(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, o calendar.Object) (calendar.Object, error) {
+func (s *Reader) AsSeen(
+	ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, o calendar.Object,
+) (calendar.Object, error) {
 	if cal.Owner == c.User.ID {
 		return o, nil
 	}

@@ -59,7 +59,9 @@ func errToken(name string, named []calendar.TokenID, known []calendar.Actor) err
 			list = append(list, fmt.Sprintf("%.80q (%s)", a.Agent, a.Token))
 		}
 	}
-	e := calendar.Errorf(calendar.NotFound, "", "no token called %.80q has changed anything in the calendars whose changes you may see; known tokens are %s", name, strings.Join(list, ", "))
+	e := calendar.Errorf(calendar.NotFound, "",
+		"no token called %.80q has changed anything in the calendars whose changes you may see; known tokens are %s",
+		name, strings.Join(list, ", "))
 	if named != nil {
 		e = calendar.Errorf(calendar.Invalid, "", "several tokens are called %.80q: %s", name, strings.Join(list, ", "))
 	}

@@ -30,10 +30,12 @@ func readCursor(text string, of string) (cursor, error) {
 	}
 	data, err := base64.RawURLEncoding.DecodeString(text)
 	if len(text) > cursorBytes || err != nil || json.Unmarshal(data, &at) != nil || at.Token == "" || at.Given < 0 {
-		return at, fault(InvalidArgument, "pageToken is invalid: copy nextPageToken from the previous page, or omit it to start from the beginning")
+		return at, fault(InvalidArgument,
+			"pageToken is invalid: copy nextPageToken from the previous page, or omit it to start from the beginning")
 	}
 	if at.Of != of {
-		return at, fault(InvalidArgument, "pageToken belongs to another query: repeat the original query, or omit pageToken")
+		return at, fault(InvalidArgument,
+			"pageToken belongs to another query: repeat the original query, or omit pageToken")
 	}
 	return at, nil
 }

@@ -25,7 +25,8 @@ const (
 
 // reasons maps the kinds to the reasons of package calendar.
 var reasons = map[Fault]calendar.Reason{
-	NotAuthorized: calendar.Forbidden, InvalidArgument: calendar.Invalid, APIError: calendar.Unsupported, RateLimited: calendar.TooLarge,
+	NotAuthorized: calendar.Forbidden, InvalidArgument: calendar.Invalid, APIError: calendar.Unsupported,
+	RateLimited:   calendar.TooLarge,
 	InternalError: calendar.Internal, Unavailable: calendar.Unavailable,
 }
 
@@ -80,13 +81,22 @@ func meaning(ctx, within context.Context, err error) error {
 	case ctx.Err() != nil:
 		return err // the caller has gone
 	case within.Err() != nil:
-		return &Error{trouble: true, Fault: RateLimited, After: pauseAfterTimeout, Why: fmt.Sprintf("Gmail took longer than %s; ask for less, with a narrower query", queryTime)}
+		return &Error{
+			trouble: true, Fault: RateLimited, After: pauseAfterTimeout,
+			Why: fmt.Sprintf("Gmail took longer than %s; ask for less, with a narrower query", queryTime),
+		}
 	case errors.Is(err, mirror.ErrSignIn):
 		return unlinked(mirror.Told(err))
 	case busy && (status == tooMany || status == forbidden):
-		return &Error{trouble: true, Fault: RateLimited, Status: status, After: later.After, Why: "Gmail asks us to wait, because of too many requests"}
+		return &Error{
+			trouble: true, Fault: RateLimited, Status: status, After: later.After,
+			Why: "Gmail asks us to wait, because of too many requests",
+		}
 	case busy:
-		return &Error{trouble: true, Fault: APIError, Status: status, After: later.After, Why: "Gmail is unavailable: " + later.Error()}
+		return &Error{
+			trouble: true, Fault: APIError, Status: status, After: later.After,
+			Why: "Gmail is unavailable: " + later.Error(),
+		}
 	case refused:
 		return &Error{Fault: APIError, Status: status, Why: refusal.Why}
 	case errors.Is(err, mirror.ErrGone):

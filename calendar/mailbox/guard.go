@@ -60,11 +60,19 @@ func (g *guard) begin(user calendar.UserID) *Error {
 	}
 	switch {
 	case now.Before(u.rested):
-		return &Error{Fault: APIError, After: u.rested.Sub(now), Why: "Gmail has failed several times; try again in a moment"}
+		return &Error{
+			Fault: APIError, After: u.rested.Sub(now), Why: "Gmail has failed several times; try again in a moment",
+		}
 	case u.side >= sideMost:
-		return &Error{Fault: RateLimited, After: time.Second, Why: "too many concurrent requests for this account; wait for the responses"}
+		return &Error{
+			Fault: RateLimited, After: time.Second,
+			Why: "too many concurrent requests for this account; wait for the responses",
+		}
 	case u.calls >= callsMost:
-		return &Error{Fault: RateLimited, After: u.since.Add(time.Minute).Sub(now), Why: "too many requests for this account in this minute"}
+		return &Error{
+			Fault: RateLimited, After: u.since.Add(time.Minute).Sub(now),
+			Why: "too many requests for this account in this minute",
+		}
 	}
 	u.calls++
 	u.side++

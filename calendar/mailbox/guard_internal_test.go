@@ -13,8 +13,8 @@ import (
 
 var noon = time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
 
-// TestGuardLeavesTroubleAlone: five failures in a minute have nobody ask for a while, of that user alone; one more has it rest again, and
-// an answer ends it. Failures that lie far apart are none of that.
+// TestGuardLeavesTroubleAlone: five failures in a minute have nobody ask for a while, of that user alone; one more has
+// it rest again, and an answer ends it. Failures that lie far apart are none of that.
 func TestGuardLeavesTroubleAlone(t *testing.T) {
 	t.Parallel()
 	now := noon
@@ -100,17 +100,31 @@ func TestMeaning(t *testing.T) {
 		within context.Context
 		want   Error
 	}{
-		"too slow":         {err: &mirror.Later{}, within: late, want: Error{Fault: RateLimited, After: pauseAfterTimeout, trouble: true}},
-		"too often":        {err: &mirror.Later{Cause: stated(429), After: time.Minute}, want: Error{Fault: RateLimited, Status: 429, After: time.Minute, trouble: true}},
-		"too often, 403":   {err: &mirror.Later{Cause: stated(403)}, want: Error{Fault: RateLimited, Status: 403, trouble: true}},
-		"away":             {err: &mirror.Later{Cause: stated(502)}, want: Error{Fault: APIError, Status: 502, trouble: true}},
-		"silent":           {err: &mirror.Later{}, want: Error{Fault: APIError, trouble: true}},
-		"a key that ended": {err: fmt.Errorf("%w. It dies", mirror.ErrSignIn), want: Error{Fault: NotAuthorized, Unlinked: true}},
-		"refused":          {err: &mirror.Refusal{Why: "no", Cause: stated(400)}, want: Error{Fault: APIError, Status: 400}},
-		"too large":        {err: mirror.Refusef("larger than 4 MB"), want: Error{Fault: APIError}},
-		"not there":        {err: mirror.ErrGone, want: Error{Fault: APIError, Status: 404}},
-		"another status":   {err: stated(412), want: Error{Fault: APIError, Status: 412}},
-		"nonsense":         {err: errors.New("x"), want: Error{Fault: APIError, trouble: true}},
+		"too slow": {
+			err: &mirror.Later{}, within: late,
+			want: Error{Fault: RateLimited, After: pauseAfterTimeout, trouble: true},
+		},
+		"too often": {
+			err:  &mirror.Later{Cause: stated(429), After: time.Minute},
+			want: Error{Fault: RateLimited, Status: 429, After: time.Minute, trouble: true},
+		},
+		"too often, 403": {
+			err: &mirror.Later{Cause: stated(403)}, want: Error{Fault: RateLimited, Status: 403, trouble: true},
+		},
+		"away": {
+			err: &mirror.Later{Cause: stated(502)}, want: Error{Fault: APIError, Status: 502, trouble: true},
+		},
+		"silent": {err: &mirror.Later{}, want: Error{Fault: APIError, trouble: true}},
+		"a key that ended": {
+			err: fmt.Errorf("%w. It dies", mirror.ErrSignIn), want: Error{Fault: NotAuthorized, Unlinked: true},
+		},
+		"refused": {
+			err: &mirror.Refusal{Why: "no", Cause: stated(400)}, want: Error{Fault: APIError, Status: 400},
+		},
+		"too large":      {err: mirror.Refusef("larger than 4 MB"), want: Error{Fault: APIError}},
+		"not there":      {err: mirror.ErrGone, want: Error{Fault: APIError, Status: 404}},
+		"another status": {err: stated(412), want: Error{Fault: APIError, Status: 412}},
+		"nonsense":       {err: errors.New("x"), want: Error{Fault: APIError, trouble: true}},
 	} {
 		if c.within == nil {
 			c.within = t.Context()

@@ -78,7 +78,8 @@ func (b *Box) Status(ctx context.Context, c calendar.Caller) (Status, error) {
 		return Status{}, err
 	}
 	return Status{
-		Linked: true, Authorized: a.Status != calendar.AccountSignIn, Address: a.Subject, Scopes: strings.Fields(a.Scopes), Since: b.accounts.Agreed(a), Why: a.Error,
+		Linked: true, Authorized: a.Status != calendar.AccountSignIn, Address: a.Subject,
+		Scopes: strings.Fields(a.Scopes), Since: b.accounts.Agreed(a), Why: a.Error,
 	}, nil
 }
 
@@ -115,7 +116,10 @@ func (b *Box) Threads(ctx context.Context, c calendar.Caller, q Query) (Page, er
 
 var alternative = regexp.MustCompile(`\bOR\b|\|`)
 
-func (b *Box) list(ctx context.Context, c calendar.Caller, kind string, q Query, ask func(Source, context.Context, Query) (Page, error)) (Page, error) {
+func (b *Box) list(
+	ctx context.Context, c calendar.Caller, kind string, q Query,
+	ask func(Source, context.Context, Query) (Page, error),
+) (Page, error) {
 	if len(q.Text) > queryMost {
 		return Page{}, fault(InvalidArgument, "the query has %d bytes; the maximum is %d", len(q.Text), queryMost)
 	}
@@ -124,7 +128,8 @@ func (b *Box) list(ctx context.Context, c calendar.Caller, kind string, q Query,
 		return Page{}, err
 	}
 	if at.Given >= resultsInAll {
-		return Page{}, fault(InvalidArgument, "a query returns at most %d results on all its pages: narrow the query", resultsInAll)
+		return Page{}, fault(InvalidArgument, "a query returns at most %d results on all its pages: narrow the query",
+			resultsInAll)
 	}
 	if n := len(alternative.FindAllString(q.Text, -1)); n > alternativesMost {
 		b.log.WarnContext(ctx, "a mail query has many alternatives", "user", c.User.Name, "alternatives", n)
@@ -189,7 +194,9 @@ func (b *Box) Attachment(ctx context.Context, c calendar.Caller, message, id str
 			return a, nil
 		}
 	}
-	return Attachment{}, &Error{Fault: APIError, Status: notFound, Why: "the message has no attachment with that ID: copy one from getMessage"}
+	return Attachment{}, &Error{
+		Fault: APIError, Status: notFound, Why: "the message has no attachment with that ID: copy one from getMessage",
+	}
 }
 
 // do runs a request on the caller's account.
@@ -210,7 +217,8 @@ func (b *Box) do(ctx context.Context, c calendar.Caller, ask func(context.Contex
 		}
 		err = meaning(ctx, within, err)
 		if e, is := errors.AsType[*Error](err); is && e.trouble {
-			b.log.WarnContext(ctx, "a mail account does not respond", "user", c.User.Name, "fault", string(e.Fault), "status", e.Status, "after", e.After)
+			b.log.WarnContext(ctx, "a mail account does not respond", "user", c.User.Name, "fault", string(e.Fault),
+				"status", e.Status, "after", e.After)
 		}
 		return err
 	}

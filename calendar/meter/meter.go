@@ -25,7 +25,8 @@ const (
 )
 
 var resourceNames = [...]string{
-	Held: "bytes in memory", Written: "bytes of text", Instances: "instances", Steps: "steps of work", Room: "bytes for all requests",
+	Held: "bytes in memory", Written: "bytes of text", Instances: "instances", Steps: "steps of work",
+	Room: "bytes for all requests",
 }
 
 // String returns the name of the resource.

@@ -37,7 +37,9 @@ func held(t *testing.T, m *meter.Meter, bytes int64) {
 
 func TestEachResourceHasAnEnd(t *testing.T) {
 	t.Parallel()
-	p := newPool(meter.Config{Bytes: 8 * mib, Limits: meter.Limits{Held: 4 * mib, Written: 10, Instances: 3, Steps: 5000}})
+	p := newPool(meter.Config{
+		Bytes: 8 * mib, Limits: meter.Limits{Held: 4 * mib, Written: 10, Instances: 3, Steps: 5000},
+	})
 	m := p.Meter(t.Context(), "a")
 	for of, take := range map[meter.Resource]func() error{
 		meter.Held:      func() error { return m.Hold(3 * mib) },
@@ -198,7 +200,9 @@ func TestLongWorkTakesTurns(t *testing.T) {
 // TestPoolKeepsItsSize: whatever many requests do at once, they never hold more than the pool and one request's limit.
 func TestPoolKeepsItsSize(t *testing.T) {
 	t.Parallel()
-	p := meter.NewPool(meter.Config{Bytes: 8 * mib, Turns: 2, Wait: time.Minute, Line: 100, Limits: meter.Limits{Held: 4 * mib}})
+	p := meter.NewPool(meter.Config{
+		Bytes: 8 * mib, Turns: 2, Wait: time.Minute, Line: 100, Limits: meter.Limits{Held: 4 * mib},
+	})
 	var all sync.WaitGroup
 	for i := range 30 {
 		all.Go(func() {

@@ -34,7 +34,8 @@ func TestMany(t *testing.T) {
 		source := many{model: h.model}
 		for i := range 10_000 {
 			uid := fmt.Sprintf("uid-%d", i)
-			source.objects = append(source.objects, mirror.Object{Ref: uid, Version: "1", UID: uid, Data: []byte(event(uid, "x"))})
+			source.objects = append(source.objects,
+				mirror.Object{Ref: uid, Version: "1", UID: uid, Data: []byte(event(uid, "x"))})
 		}
 		h.provided = func(mirror.Opening) (mirror.Source, error) { return source, nil }
 		h.open()

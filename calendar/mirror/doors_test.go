@@ -13,11 +13,12 @@ import (
 	"caldav-mcp-server/calendar/query"
 )
 
-// deeds are what can be done with any calendar, and what is to come of it with a linked one, which has the event "Dentist" at
-// nine. Each complains of what is wrong.
+// deeds are what can be done with any calendar, and what is to come of it with a linked one, which has the event
+// "Dentist" at nine. Each complains of what is wrong.
 var deeds = map[string]func(*house, calendar.Calendar) string{
 	"agenda": func(h *house, _ calendar.Calendar) string {
-		got, err := h.Agenda(h.ctx, h.alice, query.AgendaQuery{From: nine.Add(-time.Hour), Until: nine.Add(time.Hour), Limit: 10})
+		got, err := h.Agenda(h.ctx, h.alice,
+			query.AgendaQuery{From: nine.Add(-time.Hour), Until: nine.Add(time.Hour), Limit: 10})
 		h.must(err)
 		return expect(len(got.Occurrences), 1)
 	},
@@ -31,7 +32,9 @@ var deeds = map[string]func(*house, calendar.Calendar) string{
 		h.must(err)
 		shared := h.as("u2", cal)
 		for _, c := range []calendar.Caller{h.alice, bob} {
-			got, err := h.FreeBusy(h.ctx, c, query.BusyQuery{Calendars: []calendar.Calendar{shared}, From: nine.Add(-time.Hour), Until: nine.Add(time.Hour)})
+			got, err := h.FreeBusy(h.ctx, c, query.BusyQuery{
+				Calendars: []calendar.Calendar{shared}, From: nine.Add(-time.Hour), Until: nine.Add(time.Hour),
+			})
 			h.must(err)
 			if len(got.Periods) != 1 {
 				return fmt.Sprintf("%s is told of %d", c.User.Name, len(got.Periods))
@@ -43,7 +46,8 @@ var deeds = map[string]func(*house, calendar.Calendar) string{
 		_, err := h.Share(h.ctx, h.alice, cal.ID, "bob", calendar.ReadAccess)
 		h.must(err)
 		shared := h.as("u2", cal)
-		got, err := h.SearchEvents(h.ctx, bob, query.EventSearch{Text: "dentist", Calendars: []calendar.Calendar{shared}, Past: true, Limit: 10})
+		got, err := h.SearchEvents(h.ctx, bob,
+			query.EventSearch{Text: "dentist", Calendars: []calendar.Calendar{shared}, Past: true, Limit: 10})
 		h.must(err)
 		_, err = h.Put(h.ctx, bob, shared, calendar.Draft{Name: "x.ics", Data: []byte(event("x", "his"))})
 		if calendar.ReasonOf(err) != calendar.Forbidden || h.model.writes != 0 {
@@ -94,7 +98,9 @@ var deeds = map[string]func(*house, calendar.Calendar) string{
 		h.must(err)
 		return expect(h.model.writes, 2)
 	},
-	"what is brought back of the trash is there again, and its guests hear nothing": func(h *house, cal calendar.Calendar) string {
+	"what is brought back of the trash is there again, and its guests hear nothing": func(
+		h *house, cal calendar.Calendar,
+	) string {
 		h.must(h.Delete(h.ctx, h.alice, cal, h.nameOf(cal, "dentist"), calendar.Precondition{}))
 		_, err := h.RestoreDeleted(h.ctx, h.alice, cal, "dentist")
 		h.must(err)
@@ -115,7 +121,8 @@ var deeds = map[string]func(*house, calendar.Calendar) string{
 		return expect(h.model.writes, 3)
 	},
 	"an import goes there, and no guest hears of it": func(h *house, cal calendar.Calendar) string {
-		_, err := h.NewImporter(h.alice, calendar.ImportOptions{}).Store(h.ctx, cal, []calendar.Import{{Data: []byte(invitation)}})
+		_, err := h.NewImporter(h.alice, calendar.ImportOptions{}).
+			Store(h.ctx, cal, []calendar.Import{{Data: []byte(invitation)}})
 		h.must(err)
 		if !h.model.quiet {
 			return "they do"
@@ -136,7 +143,9 @@ var deeds = map[string]func(*house, calendar.Calendar) string{
 		_, err = h.Put(h.ctx, h.alice, cal, calendar.Draft{Name: "party.ics", Data: []byte(invitation)})
 		h.must(err)
 		for _, move := range []func() error{
-			func() error { return h.moved(cal, "party", own) }, func() error { return h.moved(own, "party", cal) }, func() error { return h.takeBack(own, "party") },
+			func() error { return h.moved(cal, "party", own) }, func() error {
+				return h.moved(own, "party", cal)
+			}, func() error { return h.takeBack(own, "party") },
 			func() error { return h.takeBack(own, "party") },
 		} {
 			h.must(move())
@@ -190,7 +199,8 @@ var deeds = map[string]func(*house, calendar.Calendar) string{
 	"a calendar that is deleted here stays there": func(h *house, cal calendar.Calendar) string {
 		h.must(h.DeleteCalendar(h.ctx, h.alice, cal.ID))
 		h.must(h.refresh())
-		if all, err := h.Calendars(h.ctx, h.alice); err != nil || slices.ContainsFunc(all, func(c calendar.Calendar) bool { return c.Origin.Mirrors() }) {
+		if all, err := h.Calendars(h.ctx, h.alice); err != nil ||
+			slices.ContainsFunc(all, func(c calendar.Calendar) bool { return c.Origin.Mirrors() }) {
 			return fmt.Sprint("it comes back: ", err)
 		}
 		return expect(len(h.model.refs()), 1)
@@ -201,7 +211,9 @@ var (
 	nine = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	bob  = calendar.Caller{User: calendar.User{ID: "u2", Name: "bob"}, Scopes: calendar.ScopeAll}
 	// invitation has guests, and their organizer.
-	invitation = strings.Replace(event("party", "Party"), "SUMMARY:", "ORGANIZER:mailto:alice@example.com\r\nATTENDEE:mailto:alice@example.com\r\nATTENDEE:mailto:eve@example.net\r\nSUMMARY:", 1)
+	invitation = strings.Replace(event("party", "Party"), "SUMMARY:",
+		"ORGANIZER:mailto:alice@example.com\r\nATTENDEE:mailto:alice@example.com\r\n"+
+			"ATTENDEE:mailto:eve@example.net\r\nSUMMARY:", 1)
 )
 
 func expect(got, want int) string {
@@ -247,13 +259,15 @@ func TestALinkedCalendarIsLikeAnyOther(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			each(t, func(h *house) {
-				text := strings.Replace(event("dentist", "Dentist"), "DTSTART:20260302T090000Z", "DTSTART:20260302T090000Z\r\nDTEND:20260302T093000Z", 1)
+				text := strings.Replace(event("dentist", "Dentist"), "DTSTART:20260302T090000Z",
+					"DTSTART:20260302T090000Z\r\nDTEND:20260302T093000Z", 1)
 				h.model.set("", "dentist", text)
 				cal := h.link()
 				if complaint := deeds[what](h, h.as(h.alice.User.ID, cal)); complaint != "" {
 					h.t.Error(complaint)
 				}
-				if all, err := h.Calendars(h.ctx, h.alice); err == nil && slices.ContainsFunc(all, func(c calendar.Calendar) bool { return c.ID == cal.ID }) {
+				if all, err := h.Calendars(h.ctx, h.alice); err == nil &&
+					slices.ContainsFunc(all, func(c calendar.Calendar) bool { return c.ID == cal.ID }) {
 					h.must(h.refresh())
 					h.same(cal)
 				}

@@ -14,7 +14,9 @@ func TestAFaultIsBounded(t *testing.T) {
 		cal := h.link()
 		h.model.feed = true
 		h.model.change(func() {
-			h.model.objects["bad"] = mirror.Object{Ref: "bad", Version: "1", UID: "bad", Fault: strings.Repeat("no", 5000)}
+			h.model.objects["bad"] = mirror.Object{
+				Ref: "bad", Version: "1", UID: "bad", Fault: strings.Repeat("no", 5000),
+			}
 			h.model.log = append(h.model.log, "bad")
 		})
 		for range 2 {

@@ -70,7 +70,9 @@ func (h *leaseHolder) hold(ctx context.Context, name string) (context.Context, *
 	}
 	l := &lease{leaseHolder: h, Fence: calendar.Fence{Lease: name, Holder: h.nextHolder()}}
 	for {
-		ok, err := l.said(func(now time.Time) (bool, error) { return h.store.Lease(ctx, l.Lease, l.Holder, now, now.Add(holdFor)) })
+		ok, err := l.said(func(now time.Time) (bool, error) {
+			return h.store.Lease(ctx, l.Lease, l.Holder, now, now.Add(holdFor))
+		})
 		if err != nil {
 			free()
 			return nil, nil, err
@@ -122,7 +124,9 @@ func (l *lease) said(ask func(now time.Time) (bool, error)) (ok bool, err error)
 
 // renew prolongs the lease, unless another process has had it since.
 func (l *lease) renew(ctx context.Context) (bool, error) {
-	return l.said(func(now time.Time) (bool, error) { return l.store.Prolong(ctx, l.Lease, l.Holder, now.Add(holdFor)) })
+	return l.said(func(now time.Time) (bool, error) {
+		return l.store.Prolong(ctx, l.Lease, l.Holder, now.Add(holdFor))
+	})
 }
 
 // keep renews the lease until it is released or lost.
@@ -179,7 +183,8 @@ func (l *lease) release(ctx context.Context) {
 // The errors if another process holds a calendar: before the work began, and in the middle of it.
 var (
 	errBusy = &calendar.Error{
-		Reason: calendar.Unavailable, Message: "the calendar is being brought up to date; try again in a moment", Cause: calendar.ErrElsewhere,
+		Reason: calendar.Unavailable, Message: "the calendar is being brought up to date; try again in a moment",
+		Cause: calendar.ErrElsewhere,
 	}
 	errLost = calendar.ErrOverslept
 )
@@ -188,7 +193,9 @@ var (
 type grip []*lease
 
 // holdAll takes calendars in the order of their ids, so that two processes cannot deadlock.
-func (h *leaseHolder) holdAll(ctx context.Context, ids ...calendar.CalendarID) (held context.Context, g grip, err error) {
+func (h *leaseHolder) holdAll(
+	ctx context.Context, ids ...calendar.CalendarID,
+) (held context.Context, g grip, err error) {
 	held = ctx
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
 		inner, l, err := h.hold(held, leaseOf(id))

@@ -61,7 +61,9 @@ func TestALostCalendarEndsTheWork(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var begun atomic.Bool // until then all is well
-				m := New(Config{Now: time.Now, NewID: func() string { return "me" }, Store: leases{answer: func() (bool, error) {
+				m := New(Config{Now: time.Now, NewID: func() string {
+					return "me"
+				}, Store: leases{answer: func() (bool, error) {
 					if !begun.Load() {
 						return true, nil
 					}
@@ -80,7 +82,8 @@ func TestALostCalendarEndsTheWork(t *testing.T) {
 				if took := time.Since(start); c.within == 0 && held.Err() != nil || c.within != 0 && took > c.within {
 					t.Errorf("it ends after %v: %v", took, context.Cause(held))
 				}
-				if lost := g.why(held, context.Canceled); (lost == error(errLost)) != (c.within != 0) { // it is this very one
+				// it is this very one
+				if lost := g.why(held, context.Canceled); (lost == error(errLost)) != (c.within != 0) {
 					t.Errorf("it says %v", lost)
 				}
 			})

@@ -25,8 +25,8 @@ func (d *dying) Update(ctx context.Context, do func(calendar.Tx) error) error {
 	return d.Store.Update(ctx, do)
 }
 
-// TestKilledInAFullListing: wherever a process dies that takes over all that there is, what goes at the source before the next one
-// begins goes here, too, though the one that died has seen it.
+// TestKilledInAFullListing: wherever a process dies that takes over all that there is, what goes at the source before
+// the next one begins goes here, too, though the one that died has seen it.
 func TestKilledInAFullListing(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {

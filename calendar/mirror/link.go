@@ -71,16 +71,20 @@ func (m *Mirror) Link(ctx context.Context, c calendar.Caller, n NewAccount) (Lin
 	}
 	p, ok := m.Providers[n.Provider]
 	if !ok || m.Sealer == nil {
-		return Linked{}, none, calendar.Errorf(calendar.Unsupported, "", "this server is not set up for accounts of the kind %q", n.Provider)
+		return Linked{}, none, calendar.Errorf(calendar.Unsupported, "",
+			"this server is not set up for accounts of the kind %q", n.Provider)
 	}
 	if n.Name = strings.TrimSpace(n.Name); len(n.Name) > calendar.MaxNameLength || strings.ContainsAny(n.Name, "\r\n") {
-		return Linked{}, none, calendar.Errorf(calendar.Invalid, "", "a name has one line of at most %d bytes", calendar.MaxNameLength)
+		return Linked{}, none, calendar.Errorf(calendar.Invalid, "", "a name has one line of at most %d bytes",
+			calendar.MaxNameLength)
 	}
 	if n.Every < 0 || n.Every > 0 && n.Every < p.Least {
-		return Linked{}, none, calendar.Errorf(calendar.Invalid, "", "the shortest interval between two syncs is %s", p.Least)
+		return Linked{}, none, calendar.Errorf(calendar.Invalid, "", "the shortest interval between two syncs is %s",
+			p.Least)
 	}
 	a := calendar.Account{
-		ID: calendar.AccountID(m.NewID()), Owner: c.User.ID, Provider: n.Provider, Name: n.Name, Address: p.Address(n.Secret), Subject: n.Subject,
+		ID: calendar.AccountID(m.NewID()), Owner: c.User.ID, Provider: n.Provider, Name: n.Name,
+		Address: p.Address(n.Secret), Subject: n.Subject,
 		Scopes: n.Scopes, Every: n.Every, Status: calendar.AccountGood, Created: m.Now(), Due: m.Now().Add(time.Hour),
 		Maker: c.Maker(),
 	}
@@ -126,7 +130,9 @@ func (m *Mirror) insert(ctx context.Context, a calendar.Account, p Provider, s S
 }
 
 // first creates the calendars of a new account and fills them.
-func (m *Mirror) first(ctx context.Context, c calendar.Caller, a calendar.Account, p Provider, n NewAccount) (calendar.Arrived, error) {
+func (m *Mirror) first(
+	ctx context.Context, c calendar.Caller, a calendar.Account, p Provider, n NewAccount,
+) (calendar.Arrived, error) {
 	within, cancel := context.WithTimeout(ctx, firstLook)
 	defer cancel()
 	leave, err := m.enter(a.Owner)
@@ -192,7 +198,8 @@ func (m *Mirror) show(ctx context.Context, c calendar.Caller, a calendar.Account
 		props.Description = &r.Description
 	}
 	mirror := calendar.Mirror{Account: a.ID, Remote: r.ID, RemoteName: r.Name}
-	_, err := m.ledger.CreateMirror(ctx, c, calendar.NewCalendar{Properties: props}, mirror, calendar.Origin{From: a.Name, Writable: r.Writable})
+	_, err := m.ledger.CreateMirror(ctx, c, calendar.NewCalendar{Properties: props}, mirror,
+		calendar.Origin{From: a.Name, Writable: r.Writable})
 	return err
 }
 
@@ -219,7 +226,9 @@ func (m *Mirror) discover(ctx context.Context, source Source, a calendar.Account
 	for _, one := range mirrors {
 		known[one.Remote], shown[one.Remote] = true, one
 	}
-	owner := calendar.Caller{User: calendar.User{ID: a.Owner}, Scopes: calendar.ScopeAll, Agent: calendar.SourceAgent(a.Name)}
+	owner := calendar.Caller{
+		User: calendar.User{ID: a.Owner}, Scopes: calendar.ScopeAll, Agent: calendar.SourceAgent(a.Name),
+	}
 	for _, r := range remotes {
 		if one, here := shown[r.ID]; here {
 			if err := m.follow(ctx, a, one, r); err != nil {
@@ -369,7 +378,8 @@ func (m *Mirror) drop(ctx context.Context, c calendar.Caller, a calendar.Account
 		if keep || noted {
 			continue
 		}
-		if err := m.ledger.DeleteCalendar(ctx, c, one.Calendar); err != nil && calendar.ReasonOf(err) != calendar.NotFound {
+		if err := m.ledger.DeleteCalendar(ctx, c, one.Calendar); err != nil &&
+			calendar.ReasonOf(err) != calendar.NotFound {
 			return err
 		}
 	}

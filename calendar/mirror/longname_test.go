@@ -15,12 +15,15 @@ type following struct {
 	n int
 }
 
-func (f *following) Follow(ctx context.Context, cal calendar.Calendar, m calendar.Mirror, name string, writable bool) error {
+func (f *following) Follow(
+	ctx context.Context, cal calendar.Calendar, m calendar.Mirror, name string, writable bool,
+) error {
 	f.n++
 	return f.Ledger.Follow(ctx, cal, m, name, writable)
 }
 
-// TestALongNameIsTakenOverOnce: a name of which a part only fits here, cut in the middle of a letter, is no new one each time.
+// TestALongNameIsTakenOverOnce: a name of which a part only fits here, cut in the middle of a letter, is no new one
+// each time.
 func TestALongNameIsTakenOverOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
@@ -38,7 +41,8 @@ func TestALongNameIsTakenOverOnce(t *testing.T) {
 		if count.n != 1 {
 			h.t.Errorf("a new name is taken over %d times", count.n)
 		}
-		if got := h.as(h.alice.User.ID, cal).Name; !strings.HasPrefix(got, "yxé") || !strings.HasPrefix(h.model.name, got) {
+		if got := h.as(h.alice.User.ID, cal).Name; !strings.HasPrefix(got, "yxé") ||
+			!strings.HasPrefix(h.model.name, got) {
 			h.t.Errorf("it is called %q", got)
 		}
 	})

@@ -43,7 +43,9 @@ type looked struct {
 	wait time.Duration
 }
 
-func (m *Mirror) lookWith(ctx context.Context, source Source, a calendar.Account, id calendar.CalendarID, again bool) (looked, error) {
+func (m *Mirror) lookWith(
+	ctx context.Context, source Source, a calendar.Account, id calendar.CalendarID, again bool,
+) (looked, error) {
 	var all looked
 	anew := 0
 	for range pagesMost {
@@ -66,7 +68,9 @@ func (m *Mirror) lookWith(ctx context.Context, source Source, a calendar.Account
 
 // page stores one page of changes under the calendar's lease. Otherwise a write here after the source answered, and
 // before the answer is stored, would be taken for the older version.
-func (m *Mirror) page(ctx context.Context, source Source, a calendar.Account, id calendar.CalendarID) (done looked, more bool, err error) {
+func (m *Mirror) page(
+	ctx context.Context, source Source, a calendar.Account, id calendar.CalendarID,
+) (done looked, more bool, err error) {
 	held, g, err := m.holdAll(ctx, id)
 	if err != nil {
 		return done, false, err
@@ -76,7 +80,9 @@ func (m *Mirror) page(ctx context.Context, source Source, a calendar.Account, id
 	return done, more, g.why(held, err)
 }
 
-func (m *Mirror) heldPage(ctx context.Context, g grip, source Source, a calendar.Account, id calendar.CalendarID) (done looked, more bool, err error) {
+func (m *Mirror) heldPage(
+	ctx context.Context, g grip, source Source, a calendar.Account, id calendar.CalendarID,
+) (done looked, more bool, err error) {
 	mirror, err := m.Store.Mirror(ctx, id)
 	if err != nil {
 		return done, false, err
@@ -106,7 +112,9 @@ func (m *Mirror) heldPage(ctx context.Context, g grip, source Source, a calendar
 }
 
 // arrive stores changes, unless the lease may be lost and another process may have stored newer ones.
-func (m *Mirror) arrive(ctx context.Context, g grip, cal calendar.Calendar, a calendar.Arrival) (calendar.Arrived, error) {
+func (m *Mirror) arrive(
+	ctx context.Context, g grip, cal calendar.Calendar, a calendar.Arrival,
+) (calendar.Arrived, error) {
 	if err := g.sure(ctx); err != nil {
 		return calendar.Arrived{}, err
 	}
@@ -115,7 +123,9 @@ func (m *Mirror) arrive(ctx context.Context, g grip, cal calendar.Calendar, a ca
 }
 
 // take stores a page, in chunks.
-func (m *Mirror) take(ctx context.Context, g grip, cal calendar.Calendar, at calendar.Mirror, page Changes) (all calendar.Arrived, err error) {
+func (m *Mirror) take(
+	ctx context.Context, g grip, cal calendar.Calendar, at calendar.Mirror, page Changes,
+) (all calendar.Arrived, err error) {
 	part := at // the state while only a part of the page is stored: just the round is advanced
 	// A feed lists everything each time, on one page. A listing of several pages begins without a cursor.
 	if at.Cursor == "" && (page.Whole || page.More) || page.Whole && !at.Whole {
@@ -125,7 +135,9 @@ func (m *Mirror) take(ctx context.Context, g grip, cal calendar.Calendar, at cal
 	arriving := make([]calendar.Arriving, 0, len(page.Objects)+len(page.Kept))
 	for _, o := range page.Objects {
 		arriving = append(arriving, calendar.Arriving{
-			Mirrored: calendar.Mirrored{Ref: o.Ref, Version: o.Version, UID: calendar.UID(o.UID), Round: at.Round, Fault: o.Fault}, Data: o.Data,
+			Mirrored: calendar.Mirrored{
+				Ref: o.Ref, Version: o.Version, UID: calendar.UID(o.UID), Round: at.Round, Fault: o.Fault,
+			}, Data: o.Data,
 		})
 	}
 	for _, ref := range page.Kept {
@@ -143,7 +155,8 @@ func (m *Mirror) take(ctx context.Context, g grip, cal calendar.Calendar, at cal
 	if !page.More {
 		end.Whole, end.Checked = false, m.Now()
 	}
-	some, err := m.arrive(ctx, g, cal, calendar.Arrival{Mirror: end, Objects: arriving, Gone: page.Gone, Sweep: page.Whole && !page.More})
+	some, err := m.arrive(ctx, g, cal,
+		calendar.Arrival{Mirror: end, Objects: arriving, Gone: page.Gone, Sweep: page.Whole && !page.More})
 	all.Add(some)
 	return all, err
 }

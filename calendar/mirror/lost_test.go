@@ -31,7 +31,8 @@ func TestALookThatHasLostItsCalendarStoresNothing(t *testing.T) {
 		cal := h.link()
 		h.model.set("", "late", event("late", "Late"))
 		back := h.stolen(cal)
-		if err := h.refresh(); calendar.ReasonOf(err) != calendar.Unavailable || !strings.Contains(err.Error(), "another process") {
+		if err := h.refresh(); calendar.ReasonOf(err) != calendar.Unavailable ||
+			!strings.Contains(err.Error(), "another process") {
 			h.t.Errorf("it says %v", err)
 		}
 		if got := h.texts(cal); len(got) != 0 {
@@ -50,7 +51,8 @@ func TestAWriteThatHasLostItsCalendar(t *testing.T) {
 		cal := h.link()
 		back := h.stolen(cal)
 		_, err := h.Put(h.ctx, h.alice, cal, calendar.Draft{Name: "new.ics", Data: []byte(event("new", "New"))})
-		if calendar.ReasonOf(err) != calendar.Unavailable || !strings.Contains(err.Error(), "1 of 1 writes were stored") {
+		if calendar.ReasonOf(err) != calendar.Unavailable ||
+			!strings.Contains(err.Error(), "1 of 1 writes were stored") {
 			h.t.Errorf("it says %v", err)
 		}
 		if got := h.texts(cal); len(got) != 0 {

@@ -13,14 +13,17 @@ import (
 // unused key stays alive.
 
 // linkMail links a mail account and replaces the one that its owner had before: a user has one of each kind.
-func (m *Mirror) linkMail(ctx context.Context, c calendar.Caller, a calendar.Account, p Provider) (Linked, calendar.Arrived, error) {
+func (m *Mirror) linkMail(
+	ctx context.Context, c calendar.Caller, a calendar.Account, p Provider,
+) (Linked, calendar.Arrived, error) {
 	var none calendar.Arrived
 	source, _, err := m.open(a)
 	if err == nil {
 		_, err = source.Calendars(ctx)
 	}
 	if err != nil {
-		return Linked{}, none, errors.Join(asked(err, a.Address), m.Store.DeleteAccount(context.WithoutCancel(ctx), a.ID))
+		return Linked{}, none, errors.Join(asked(err, a.Address),
+			m.Store.DeleteAccount(context.WithoutCancel(ctx), a.ID))
 	}
 	began := a
 	a.Listed = m.Now()
@@ -94,7 +97,8 @@ func (m *Mirror) Lapse(ctx context.Context, a calendar.Account, err error) error
 		a.Failing = m.Now()
 	}
 	a.Due = m.Now().Add(24 * time.Hour)
-	m.Logger.InfoContext(ctx, "a linked account failed", "account", a.ID, "provider", a.Provider, "status", a.Status, "failures", a.Failures, "error", forLog(err))
+	m.Logger.InfoContext(ctx, "a linked account failed", "account", a.ID, "provider", a.Provider, "status", a.Status,
+		"failures", a.Failures, "error", forLog(err))
 	_, err = m.Store.SetAccountState(ctx, a, began)
 	return err
 }

@@ -11,7 +11,9 @@ import (
 
 // Ledger changes the calendars on this server.
 type Ledger interface {
-	CreateMirror(ctx context.Context, c calendar.Caller, n calendar.NewCalendar, m calendar.Mirror, o calendar.Origin) (calendar.Calendar, error)
+	CreateMirror(
+		ctx context.Context, c calendar.Caller, n calendar.NewCalendar, m calendar.Mirror, o calendar.Origin,
+	) (calendar.Calendar, error)
 	DeleteCalendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID) error
 	FillNote(ctx context.Context, c calendar.Caller, m calendar.Mirror, o calendar.Origin) error
 	Follow(ctx context.Context, cal calendar.Calendar, m calendar.Mirror, name string, writable bool) error

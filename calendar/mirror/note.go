@@ -63,7 +63,9 @@ func (m *Mirror) noted(ctx context.Context, cal calendar.Calendar) (Provider, st
 const noteProvider = "ics"
 
 // FollowNote makes the server fetch the feed of a subscription too. The app sees its subscription unchanged.
-func (m *Mirror) FollowNote(ctx context.Context, c calendar.Caller, id calendar.CalendarID) (Linked, calendar.Arrived, error) {
+func (m *Mirror) FollowNote(
+	ctx context.Context, c calendar.Caller, id calendar.CalendarID,
+) (Linked, calendar.Arrived, error) {
 	notes, err := m.Notes(ctx, c)
 	if err != nil {
 		return Linked{}, calendar.Arrived{}, err
@@ -76,7 +78,8 @@ func (m *Mirror) FollowNote(ctx context.Context, c calendar.Caller, id calendar.
 		if err != nil {
 			return Linked{}, calendar.Arrived{}, err
 		}
-		return m.Link(ctx, c, NewAccount{Provider: noteProvider, Name: nameOf(n.Name), Secret: Secret{URL: url}, note: id})
+		return m.Link(ctx, c,
+			NewAccount{Provider: noteProvider, Name: nameOf(n.Name), Secret: Secret{URL: url}, note: id})
 	}
 	return Linked{}, calendar.Arrived{}, calendar.ErrNoCalendar(string(id))
 }
@@ -120,11 +123,15 @@ func plainFeed(url string) string {
 }
 
 // place shows a remote calendar in a subscription, or in a calendar of its own.
-func (m *Mirror) place(ctx context.Context, c calendar.Caller, a calendar.Account, r Remote, note calendar.CalendarID) error {
+func (m *Mirror) place(
+	ctx context.Context, c calendar.Caller, a calendar.Account, r Remote, note calendar.CalendarID,
+) error {
 	if note == "" {
 		return m.show(ctx, c, a, r)
 	}
-	return m.ledger.FillNote(ctx, c, calendar.Mirror{Calendar: note, Account: a.ID, Remote: r.ID, RemoteName: nameOf(r.Name)}, calendar.Origin{From: a.Name})
+	return m.ledger.FillNote(ctx, c,
+		calendar.Mirror{Calendar: note, Account: a.ID, Remote: r.ID, RemoteName: nameOf(r.Name)},
+		calendar.Origin{From: a.Name})
 }
 
 // followNoted updates an account to the feed URL that its app has recorded most recently.
@@ -161,7 +168,8 @@ func (m *Mirror) followNoted(ctx context.Context, a calendar.Account) (calendar.
 // is already stored. So an error here only delays the change, unless the account is paused.
 func (m *Mirror) Renoted(ctx context.Context, cal calendar.Calendar) {
 	if err := m.renoted(ctx, cal); err != nil {
-		m.Logger.WarnContext(ctx, "cannot schedule the sync of a feed whose app recorded another URL", "calendar", cal.ID, "error", forLog(err))
+		m.Logger.WarnContext(ctx, "cannot schedule the sync of a feed whose app recorded another URL", "calendar",
+			cal.ID, "error", forLog(err))
 	}
 }
 
@@ -186,7 +194,9 @@ func (m *Mirror) renoted(ctx context.Context, cal calendar.Calendar) error {
 
 // once makes an account follow a feed, unless its owner already follows it. A lease keeps a user from adding two feeds
 // at once.
-func (m *Mirror) once(ctx context.Context, a calendar.Account, s Secret, follow func(held context.Context) error) error {
+func (m *Mirror) once(
+	ctx context.Context, a calendar.Account, s Secret, follow func(held context.Context) error,
+) error {
 	held, l, err := m.hold(ctx, feedsOf(a.Owner))
 	if err != nil {
 		return err
@@ -214,7 +224,8 @@ func (m *Mirror) notTwice(ctx context.Context, a calendar.Account, s Secret) err
 			continue
 		}
 		if other.Listed.IsZero() && m.Now().Sub(other.Created) < firstLook {
-			return calendar.Errorf(calendar.Exists, "", "this feed is being linked at this moment").Advising("list the linked accounts")
+			return calendar.Errorf(calendar.Exists, "", "this feed is being linked at this moment").
+				Advising("list the linked accounts")
 		}
 		mirrors, err := m.Store.Mirrors(ctx, other.ID)
 		if err != nil {
@@ -223,7 +234,9 @@ func (m *Mirror) notTwice(ctx context.Context, a calendar.Account, s Secret) err
 		for _, one := range mirrors {
 			cal, err := m.Store.Calendar(ctx, a.Owner, one.Calendar)
 			if err == nil {
-				return calendar.Errorf(calendar.Exists, "", "you follow this feed already, as the calendar %q; a second one would have all of it twice", cal.Name).
+				return calendar.Errorf(calendar.Exists, "",
+					"you follow this feed already, as the calendar %q; a second one would have all of it twice",
+					cal.Name).
 					Advising("use that one, or unlink it first")
 			}
 			if calendar.ReasonOf(err) != calendar.NotFound {

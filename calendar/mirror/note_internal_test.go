@@ -8,8 +8,9 @@ func TestSameFeed(t *testing.T) {
 	const one = "https://ann:Pass@school.example/A?key=B"
 	for other, want := range map[string]bool{
 		one: true, " webcal://ann:Pass@School.Example/A?key=B ": true, "HTTPS://ann:Pass@SCHOOL.example/A?key=B": true,
-		"https://ann:pass@school.example/A?key=B": false, "https://ann:Pass@school.example/a?key=B": false, "https://ann:Pass@school.example/A?key=b": false,
-		"http://ann:Pass@school.example/A?key=B": false, "https://school.example/A?key=B": false,
+		"https://ann:pass@school.example/A?key=B": false, "https://ann:Pass@school.example/a?key=B": false,
+		"https://ann:Pass@school.example/A?key=b": false,
+		"http://ann:Pass@school.example/A?key=B":  false, "https://school.example/A?key=B": false,
 	} {
 		if sameFeed(one, other) != want {
 			t.Errorf("%q and %q: %v", one, other, !want)

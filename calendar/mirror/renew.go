@@ -8,7 +8,9 @@ import (
 
 // same returns the account that is already linked: same provider, same address, same remote user. For feeds it returns
 // none: they have no secret to renew, and notTwice refuses duplicates.
-func (m *Mirror) same(ctx context.Context, a calendar.Account, p Provider, s Secret) (none calendar.Account, err error) {
+func (m *Mirror) same(
+	ctx context.Context, a calendar.Account, p Provider, s Secret,
+) (none calendar.Account, err error) {
 	if p.Feed || s.Username == "" {
 		return none, nil
 	}
@@ -25,7 +27,9 @@ func (m *Mirror) same(ctx context.Context, a calendar.Account, p Provider, s Sec
 }
 
 // renew gives an account its owner's new secret, if the account accepts it, and syncs it.
-func (m *Mirror) renew(ctx context.Context, c calendar.Caller, a calendar.Account, p Provider, n NewAccount) (Linked, calendar.Arrived, error) {
+func (m *Mirror) renew(
+	ctx context.Context, c calendar.Caller, a calendar.Account, p Provider, n NewAccount,
+) (Linked, calendar.Arrived, error) {
 	var none calendar.Arrived
 	secret := n.Secret
 	source, err := p.Open(Opening{Secret: secret, Keep: func(_ context.Context, next Secret) error {
@@ -43,7 +47,8 @@ func (m *Mirror) renew(ctx context.Context, c calendar.Caller, a calendar.Accoun
 	if err := m.keepGiven(ctx, &a, secret); err != nil {
 		return Linked{}, none, err
 	}
-	if err := m.Store.SetAccount(ctx, a.ID, calendar.AccountEdit{Scopes: n.Scopes, Every: n.Every}, m.Now()); err != nil {
+	if err := m.Store.SetAccount(ctx, a.ID, calendar.AccountEdit{Scopes: n.Scopes, Every: n.Every}, m.Now()); err !=
+		nil {
 		return Linked{}, none, err
 	}
 	arrived, err := m.visit(ctx, a, true)

@@ -15,7 +15,8 @@ import (
 	"caldav-mcp-server/calendar/service"
 )
 
-// What a calendar is called there, and whether it takes changes, is seen here; a name that its owner gave it here stays.
+// What a calendar is called there, and whether it takes changes, is seen here; a name that its owner gave it here
+// stays.
 func TestNamesAndRightsAreFollowed(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
@@ -60,7 +61,8 @@ func TestAnAccountIsLinkedAgain(t *testing.T) {
 	each(t, func(h *house) {
 		h.model.set("", "a", event("a", "x"))
 		link := func(user, password string) (mirror.Linked, error) {
-			l, _, err := h.Mirrors.Link(h.ctx, h.alice, mirror.NewAccount{Provider: "model", Secret: mirror.Secret{Username: user, Password: password}})
+			l, _, err := h.Mirrors.Link(h.ctx, h.alice,
+				mirror.NewAccount{Provider: "model", Secret: mirror.Secret{Username: user, Password: password}})
 			return l, err
 		}
 		first, err := link("ann@", "secret")
@@ -76,7 +78,8 @@ func TestAnAccountIsLinkedAgain(t *testing.T) {
 		h.model.set("", "b", event("b", "y"))
 		again, err := link("ann@", "other")
 		h.must(err)
-		if again.ID != first.ID || again.Status != calendar.AccountGood || len(again.Calendars) != 1 || again.Calendars[0].ID != first.Calendars[0].ID {
+		if again.ID != first.ID || again.Status != calendar.AccountGood || len(again.Calendars) != 1 ||
+			again.Calendars[0].ID != first.Calendars[0].ID {
 			h.t.Errorf("it is another account: %+v", again)
 		}
 		h.same(first.Calendars[0].Calendar)
@@ -105,12 +108,14 @@ func (l late) Calendars(context.Context) ([]mirror.Remote, error) {
 	return nil, mirror.ErrSignIn
 }
 
-// A look with the key of before does not end an account that was given another one meanwhile; one whose new key is refused, too, ends.
+// A look with the key of before does not end an account that was given another one meanwhile; one whose new key is
+// refused, too, ends.
 func TestAnOldKeyEndsNoAccount(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
 		link := func(password string) {
-			l, _, err := h.Mirrors.Link(h.ctx, h.alice, mirror.NewAccount{Provider: "model", Secret: mirror.Secret{Username: "ann@", Password: password}})
+			l, _, err := h.Mirrors.Link(h.ctx, h.alice,
+				mirror.NewAccount{Provider: "model", Secret: mirror.Secret{Username: "ann@", Password: password}})
 			h.must(err)
 			h.linked = l
 		}
@@ -168,11 +173,15 @@ func TestALookWritesWhatItHasFound(t *testing.T) {
 			h.Pass(time.Hour)
 			want, err := h.Store.Account(h.ctx, h.linked.ID)
 			h.must(err)
-			want.Name, want.Every, want.Scopes, want.Due, want.Listed = want.Name+" anew", 6*time.Hour, "all", h.Now().Add(time.Second), time.Time{}
+			want.Name, want.Every, want.Scopes, want.Due, want.Listed = want.Name+
+				" anew", 6*time.Hour, "all", h.Now().Add(time.Second), time.Time{}
 			meanwhile := func() {
-				h.must(h.Store.SetAccount(h.ctx, want.ID, calendar.AccountEdit{Name: want.Name, Every: want.Every, Scopes: want.Scopes}, want.Due))
+				h.must(h.Store.SetAccount(h.ctx, want.ID,
+					calendar.AccountEdit{Name: want.Name, Every: want.Every, Scopes: want.Scopes}, want.Due))
 			}
-			h.provided = func(mirror.Opening) (mirror.Source, error) { return meddling{h.model, meanwhile, failed}, nil }
+			h.provided = func(mirror.Opening) (mirror.Source, error) {
+				return meddling{h.model, meanwhile, failed}, nil
+			}
 			h.open()
 			_ = h.refresh()
 			got, err := h.Store.Account(h.ctx, h.linked.ID)
@@ -228,7 +237,8 @@ func (s *torn) Put(context.Context, string, mirror.Object) (mirror.Object, error
 	return mirror.Object{}, &mirror.Later{Why: "away", Unknown: true}
 }
 
-// Of one feed that a user follows twice at the same moment, one is refused, whichever process is asked; also while the first look at it lasts.
+// Of one feed that a user follows twice at the same moment, one is refused, whichever process is asked; also while the
+// first look at it lasts.
 func TestAFeedIsFollowedOnceAtATime(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
@@ -243,7 +253,8 @@ func TestAFeedIsFollowedOnceAtATime(t *testing.T) {
 			return service.New(c)
 		}
 		follow := func(s *service.Service, url string) error {
-			_, _, err := s.Mirrors.Link(h.ctx, h.alice, mirror.NewAccount{Provider: "model", Name: url, Secret: mirror.Secret{URL: url}})
+			_, _, err := s.Mirrors.Link(h.ctx, h.alice,
+				mirror.NewAccount{Provider: "model", Name: url, Secret: mirror.Secret{URL: url}})
 			return err
 		}
 		one, other := process(), process()

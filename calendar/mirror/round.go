@@ -86,7 +86,8 @@ func (m *Mirror) visit(ctx context.Context, a calendar.Account, list bool) (cale
 	ctx, end := m.Task(ctx, "linked account")
 	all, err := m.visitOnce(ctx, a, list)
 	end(err != nil, slog.String("provider", a.Provider),
-		slog.Int("created", all.Created), slog.Int("modified", all.Modified), slog.Int("deleted", all.Deleted), slog.Int("refused", all.Refused))
+		slog.Int("created", all.Created), slog.Int("modified", all.Modified), slog.Int("deleted", all.Deleted),
+		slog.Int("refused", all.Refused))
 	return all, err
 }
 
@@ -135,7 +136,8 @@ func (m *Mirror) visitOnce(ctx context.Context, a calendar.Account, list bool) (
 		a.Due = m.Now().Add(time.Minute)
 	}
 	if err != nil {
-		m.Logger.InfoContext(ctx, "a linked account failed", "account", a.ID, "provider", a.Provider, "status", a.Status, "failures", a.Failures, "error", forLog(err))
+		m.Logger.InfoContext(ctx, "a linked account failed", "account", a.ID, "provider", a.Provider, "status",
+			a.Status, "failures", a.Failures, "error", forLog(err))
 	}
 	if _, failed := m.Store.SetAccountState(ctx, a, began); failed != nil {
 		return all.Arrived, failed
@@ -189,7 +191,9 @@ func (m *Mirror) visitAll(ctx context.Context, source Source, a calendar.Account
 }
 
 // lookFor syncs a calendar with a time limit.
-func (m *Mirror) lookFor(ctx context.Context, d time.Duration, source Source, a calendar.Account, id calendar.CalendarID) (looked, error) {
+func (m *Mirror) lookFor(
+	ctx context.Context, d time.Duration, source Source, a calendar.Account, id calendar.CalendarID,
+) (looked, error) {
 	within, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
 	done, err := m.lookWith(within, source, a, id, false)

@@ -53,10 +53,14 @@ func (k *secretKeeper) unseal(a calendar.Account) (Secret, error) {
 	var s Secret
 	text, err := k.sealer.Open(a.Secret, string(a.Owner), string(a.ID))
 	if err != nil {
-		return s, &Later{Why: "the account's secret cannot be decrypted: has the server's master key changed?", Cause: err}
+		return s, &Later{
+			Why: "the account's secret cannot be decrypted: has the server's master key changed?", Cause: err,
+		}
 	}
 	if err := json.Unmarshal(text, &s); err != nil {
-		return s, &Later{Why: "the account's secret cannot be read: link the account again", Cause: errors.New("it is not JSON")}
+		return s, &Later{
+			Why: "the account's secret cannot be read: link the account again", Cause: errors.New("it is not JSON"),
+		}
 	}
 	return s, nil
 }

@@ -26,7 +26,9 @@ type post struct {
 
 // Send writes to the sources of linked calendars. The calendars stay locked until done is called. If the source has a
 // newer version, the write is refused and the newer version is fetched.
-func (m *Mirror) Send(ctx context.Context, c calendar.Caller, all []calendar.Outgoing) (sent []calendar.Sent, done func(lost bool), err error) {
+func (m *Mirror) Send(
+	ctx context.Context, c calendar.Caller, all []calendar.Outgoing,
+) (sent []calendar.Sent, done func(lost bool), err error) {
 	limit := min(sendTime+time.Duration(len(all)-1)*sendMore, sendMost)
 	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -39,7 +41,12 @@ func (m *Mirror) Send(ctx context.Context, c calendar.Caller, all []calendar.Out
 		return nil, nil, err
 	}
 	release := func() { g.release(ctx) }
-	p := post{m, map[calendar.CalendarID]calendar.Mirror{}, map[calendar.AccountID]Source{}, map[calendar.CalendarID]calendar.Calendar{}}
+	p := post{
+		m,
+		map[calendar.CalendarID]calendar.Mirror{},
+		map[calendar.AccountID]Source{},
+		map[calendar.CalendarID]calendar.Calendar{},
+	}
 	if all, err = p.newFirst(held, all); err != nil {
 		release()
 		return nil, nil, err
@@ -93,8 +100,10 @@ func (p *post) newFirst(ctx context.Context, all []calendar.Outgoing) ([]calenda
 // partly returns the error for a change that the source stored in part, and has the accounts synced at once.
 func (p *post) partly(ctx context.Context, made, all int, err error) error {
 	p.hurryAll(ctx)
-	e := calendar.Errorf(calendar.Unavailable, "", "%d of %d writes were stored at the calendar's source, then: %v", made, all, err)
-	e.Hint, e.Cause = "read it again in a moment, before you repeat anything", errors.Join(calendar.ErrPartly, calendar.ErrElsewhere)
+	e := calendar.Errorf(calendar.Unavailable, "", "%d of %d writes were stored at the calendar's source, then: %v",
+		made, all, err)
+	e.Hint, e.Cause = "read it again in a moment, before you repeat "+
+		"anything", errors.Join(calendar.ErrPartly, calendar.ErrElsewhere)
 	return e
 }
 
@@ -146,7 +155,8 @@ func (p *post) send(ctx context.Context, g grip, c calendar.Caller, o calendar.O
 		return calendar.Sent{}, err
 	}
 	if was.Fault != "" {
-		return calendar.Sent{}, Refusef("the source has a version that cannot be shown here (%s): change it there", was.Fault)
+		return calendar.Sent{}, Refusef("the source has a version that cannot be shown here (%s): change it there",
+			was.Fault)
 	}
 	if err := g.sure(ctx); err != nil {
 		return calendar.Sent{}, err
@@ -155,18 +165,21 @@ func (p *post) send(ctx context.Context, g grip, c calendar.Caller, o calendar.O
 		if was.Ref == "" {
 			return calendar.Sent{Outgoing: o}, nil // the source never had it
 		}
-		err := source.Delete(ctx, mirror.Remote, Object{Ref: was.Ref, Version: was.Version, UID: string(o.UID), Quiet: o.Quiet})
+		err := source.Delete(ctx, mirror.Remote,
+			Object{Ref: was.Ref, Version: was.Version, UID: string(o.UID), Quiet: o.Quiet})
 		if errors.Is(err, ErrGone) {
 			err = nil
 		}
 		return calendar.Sent{Outgoing: o, Mirrored: was}, err
 	}
-	made, err := source.Put(ctx, mirror.Remote, Object{Ref: was.Ref, Version: was.Version, UID: string(o.UID), Data: o.Data, Quiet: o.Quiet})
+	made, err := source.Put(ctx, mirror.Remote,
+		Object{Ref: was.Ref, Version: was.Version, UID: string(o.UID), Data: o.Data, Quiet: o.Quiet})
 	if err != nil {
 		return calendar.Sent{}, err
 	}
 	return calendar.Sent{
-		Outgoing: o, Data: made.Data, Mirrored: calendar.Mirrored{Ref: made.Ref, Version: made.Version, UID: o.UID, Round: mirror.Round},
+		Outgoing: o, Data: made.Data,
+		Mirrored: calendar.Mirrored{Ref: made.Ref, Version: made.Version, UID: o.UID, Round: mirror.Round},
 	}, nil
 }
 
@@ -178,14 +191,18 @@ func (p *post) failed(ctx context.Context, c calendar.Caller, o calendar.Outgoin
 		within, cancel := context.WithTimeout(ctx, caughtUp)
 		defer cancel()
 		if _, err := p.look(within, o.Calendar, true); err != nil {
-			p.Logger.WarnContext(ctx, "the newer version after a conflict was not fetched", "calendar", o.Calendar, "error", forLog(err))
+			p.Logger.WarnContext(ctx, "the newer version after a conflict was not fetched", "calendar", o.Calendar,
+				"error", forLog(err))
 		} else if err := p.ledger.Overtaken(within, c, cal, o); err != nil {
-			p.Logger.WarnContext(ctx, "a write that lost a conflict was not stored in the history", "calendar", o.Calendar, "error", forLog(err))
+			p.Logger.WarnContext(ctx, "a write that lost a conflict was not stored in the history", "calendar",
+				o.Calendar, "error", forLog(err))
 		}
-		return calendar.Errorf(calendar.Stale, "", "it was changed at %s in the meantime; the new version is shown now", cal.Origin.From).
+		return calendar.Errorf(calendar.Stale, "", "it was changed at %s in the meantime; the new version is shown now",
+			cal.Origin.From).
 			Advising("read it again, then repeat your change; what you wrote is in the history")
 	}
-	if later, ok := errors.AsType[*Later](err); ok && later.Unknown || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errLost) {
+	if later, ok := errors.AsType[*Later](err); ok && later.Unknown || errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, errLost) {
 		p.hurry(ctx, p.mirrors[o.Calendar].Account) // the source may have stored it
 	}
 	return refused(err, cal.Origin.From)
@@ -200,12 +217,14 @@ func refused(err error, from string) error {
 		return calendar.Errorf(calendar.Forbidden, "", "%s does not accept this: %s", from, no.Why)
 	}
 	if errors.Is(err, ErrFull) {
-		e := calendar.Errorf(calendar.Unavailable, calendar.RuleDiskSpace, "%s has no room left; nothing was changed here", from)
+		e := calendar.Errorf(calendar.Unavailable, calendar.RuleDiskSpace,
+			"%s has no room left; nothing was changed here", from)
 		e.Cause = errors.Join(calendar.ErrElsewhere, err)
 		return e
 	}
 	if errors.Is(err, ErrSignIn) {
-		e := calendar.Errorf(calendar.Unavailable, "", "nothing can be written to %s now: the account must be linked again", from)
+		e := calendar.Errorf(calendar.Unavailable, "",
+			"nothing can be written to %s now: the account must be linked again", from)
 		e.Cause = errors.Join(calendar.ErrElsewhere, err)
 		return e
 	}

@@ -23,8 +23,8 @@ func (s *sleepy) Update(ctx context.Context, do func(calendar.Tx) error) error {
 	return s.Store.Update(ctx, do)
 }
 
-// asleep has the process sleep for two minutes between the next call of its source and the transaction that follows, while
-// another process does something and ends.
+// asleep has the process sleep for two minutes between the next call of its source and the transaction that follows,
+// while another process does something and ends.
 func (h *house) asleep(meanwhile func(other *house)) {
 	slow := &sleepy{Store: h.Store}
 	h.openOn(slow)

@@ -34,20 +34,22 @@ func (c *crowd) Changes(context.Context, string, string) (mirror.Changes, error)
 		runtime.GC()
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
-		for heap := c.heap.Load(); m.HeapAlloc > heap && !c.heap.CompareAndSwap(heap, m.HeapAlloc); heap = c.heap.Load() {
+		for heap := c.heap.Load(); m.HeapAlloc > heap &&
+			!c.heap.CompareAndSwap(heap, m.HeapAlloc); heap = c.heap.Load() {
 		}
 	}
 	time.Sleep(time.Millisecond) // hosts take a while, in which others come
 	page := mirror.Changes{Whole: true, Cursor: fmt.Sprint(look)}
 	for i := range crowdEvents {
 		uid := fmt.Sprintf("uid-%d", i)
-		page.Objects = append(page.Objects, mirror.Object{Ref: uid, Version: "1", UID: uid, Data: []byte(event(uid, "x"))})
+		page.Objects = append(page.Objects,
+			mirror.Object{Ref: uid, Version: "1", UID: uid, Data: []byte(event(uid, "x"))})
 	}
 	return page, nil
 }
 
-// TestAThousandFeeds of one host are looked at by four at a time, however many are due at once, and what is held does not grow
-// with their number.
+// TestAThousandFeeds of one host are looked at by four at a time, however many are due at once, and what is held does
+// not grow with their number.
 func TestAThousandFeeds(t *testing.T) {
 	slowtest.Skip(t, slowtest.Big, "looks at a thousand feeds")
 	each(t, func(h *house) {
@@ -55,10 +57,13 @@ func TestAThousandFeeds(t *testing.T) {
 		h.provided = func(mirror.Opening) (mirror.Source, error) { return source, nil }
 		h.open()
 		for user := range 10 {
-			who := calendar.User{ID: calendar.UserID(fmt.Sprintf("crowd-%d", user)), Name: fmt.Sprintf("crowd-%d", user)}
+			who := calendar.User{
+				ID: calendar.UserID(fmt.Sprintf("crowd-%d", user)), Name: fmt.Sprintf("crowd-%d", user),
+			}
 			h.Admit(h.t, who)
 			for range 100 {
-				_, _, err := h.Mirrors.Link(h.ctx, calendar.Caller{User: who, Scopes: calendar.ScopeAll}, mirror.NewAccount{Provider: "model"})
+				_, _, err := h.Mirrors.Link(h.ctx, calendar.Caller{User: who, Scopes: calendar.ScopeAll},
+					mirror.NewAccount{Provider: "model"})
 				h.must(err)
 			}
 		}
@@ -70,7 +75,8 @@ func TestAThousandFeeds(t *testing.T) {
 			n, err := h.Mirrors.Round(h.ctx)
 			h.must(err)
 			if n == 0 {
-				h.t.Logf("%v, %d at once at most, %d KiB held", time.Since(begun).Round(time.Millisecond), source.most.Load(), source.heap.Load()>>10)
+				h.t.Logf("%v, %d at once at most, %d KiB held", time.Since(begun).Round(time.Millisecond),
+					source.most.Load(), source.heap.Load()>>10)
 				break
 			}
 		}

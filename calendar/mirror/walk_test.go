@@ -237,7 +237,8 @@ func (h *house) openOn(store calendar.Store) {
 func newHouse(t testing.TB, url string) *house {
 	t.Helper()
 	h := &house{
-		House: housetest.Open(t, url, housetest.At(time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC))), t: t, ctx: t.Context(), model: newModel(),
+		House: housetest.Open(t, url, housetest.At(time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC))), t: t,
+		ctx: t.Context(), model: newModel(),
 		keys: sealer{vault.New(vault.Given([]vault.Key{vault.NewKey()}))},
 	}
 	alice := calendar.User{ID: "u1", Name: "alice"}
@@ -257,7 +258,8 @@ func (h *house) must(err error) {
 func (h *house) link() calendar.Calendar {
 	h.t.Helper()
 	var err error
-	h.linked, _, err = h.Mirrors.Link(h.ctx, h.alice, mirror.NewAccount{Provider: "model", Name: "Work", Secret: mirror.Secret{Password: "secret"}})
+	h.linked, _, err = h.Mirrors.Link(h.ctx, h.alice,
+		mirror.NewAccount{Provider: "model", Name: "Work", Secret: mirror.Secret{Password: "secret"}})
 	h.must(err)
 	return h.linked.Calendars[0].Calendar
 }
@@ -268,7 +270,8 @@ func (h *house) refresh() error {
 }
 
 func event(uid, summary string) string {
-	return "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nBEGIN:VEVENT\r\nUID:" + uid + "\r\nDTSTAMP:20260301T000000Z\r\nDTSTART:20260302T090000Z\r\nSUMMARY:" +
+	return "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nBEGIN:VEVENT\r\nUID:" + uid +
+		"\r\nDTSTAMP:20260301T000000Z\r\nDTSTART:20260302T090000Z\r\nSUMMARY:" +
 		summary + "\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
 }
 
@@ -328,12 +331,17 @@ func (w *walker) here() {
 	text := event(string(uid), fmt.Sprintf("here %d", w.steps))
 	switch {
 	case missing:
-		_, err = w.Put(w.ctx, w.alice, w.cal, calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(text), When: calendar.Precondition{NoneMatchAny: true}})
+		_, err = w.Put(w.ctx, w.alice, w.cal, calendar.Draft{
+			Name: calendar.ObjectName(uid + ".ics"), Data: []byte(text),
+			When: calendar.Precondition{NoneMatchAny: true},
+		})
 	case w.IntN(3) == 0:
 		deletes = true // what is gone there as well need not be deleted
 		err = w.Delete(w.ctx, w.alice, w.cal, o.Name, calendar.Precondition{Match: []calendar.ETag{o.ETag}})
 	default:
-		_, err = w.Put(w.ctx, w.alice, w.cal, calendar.Draft{Name: o.Name, Data: []byte(text), When: calendar.Precondition{Match: []calendar.ETag{o.ETag}}})
+		_, err = w.Put(w.ctx, w.alice, w.cal, calendar.Draft{
+			Name: o.Name, Data: []byte(text), When: calendar.Precondition{Match: []calendar.ETag{o.ETag}},
+		})
 	}
 	if n := w.model.writes - before; n > 1 || err == nil && n == 0 && !deletes {
 		w.t.Fatalf("step %d: it was written %d times, %v", w.steps, n, err)
@@ -341,7 +349,8 @@ func (w *walker) here() {
 	if err == nil {
 		return
 	}
-	if r := calendar.ReasonOf(err); r != calendar.Stale && r != calendar.Unavailable && r != calendar.Exists && r != calendar.NotFound {
+	if r := calendar.ReasonOf(err); r != calendar.Stale && r != calendar.Unavailable && r != calendar.Exists &&
+		r != calendar.NotFound {
 		w.t.Fatalf("step %d: %v (%v)", w.steps, err, r)
 	}
 }
@@ -388,8 +397,8 @@ func (w *walker) step() {
 	w.Pass(time.Second)
 }
 
-// TestWalk has both sides change at random, while answers are lost, cursors expire and processes die. In the end they are
-// equal.
+// TestWalk has both sides change at random, while answers are lost, cursors expire and processes die. In the end they
+// are equal.
 func TestWalk(t *testing.T) {
 	t.Parallel()
 	steps := slowtest.Rounds(t, slowtest.Random, 60, 3000)
@@ -425,14 +434,18 @@ func TestAMirrorShowsWhatIsThere(t *testing.T) {
 		now, err := h.Calendar(h.ctx, h.alice, cal.ID)
 		h.must(err)
 		if now.Version != before.Version || h.model.calls != calls+1 {
-			h.t.Errorf("a look at nothing new: version %d to %d, %d calls", before.Version, now.Version, h.model.calls-calls)
+			h.t.Errorf("a look at nothing new: version %d to %d, %d calls", before.Version, now.Version,
+				h.model.calls-calls)
 		}
-		h.model.objects["broken"] = mirror.Object{Ref: "broken", Version: "b", UID: "b", Data: []byte("BEGIN:VCALENDAR\r\nnonsense")}
+		h.model.objects["broken"] = mirror.Object{
+			Ref: "broken", Version: "b", UID: "b", Data: []byte("BEGIN:VCALENDAR\r\nnonsense"),
+		}
 		h.model.log = append(h.model.log, "broken")
 		h.must(h.refresh())
 		all, err := h.Mirrors.LinkedAccounts(h.ctx, h.alice)
 		h.must(err)
-		if s := all[0].Calendars[0].State; s.Faults != 1 || all[0].Status != calendar.AccountGood || all[0].Secret != nil {
+		if s := all[0].Calendars[0].State; s.Faults != 1 || all[0].Status != calendar.AccountGood ||
+			all[0].Secret != nil {
 			h.t.Errorf("the broken one: %+v", s)
 		}
 	})
@@ -470,7 +483,10 @@ func TestBothVersionsAreKept(t *testing.T) {
 		saved, err := h.Put(h.ctx, h.alice, cal, calendar.Draft{Name: "a.ics", Data: []byte(event("a", "first"))})
 		h.must(err)
 		h.model.change(func() { h.model.set(h.model.refs()[0], "a", event("a", "theirs")) })
-		_, err = h.Put(h.ctx, h.alice, cal, calendar.Draft{Name: "a.ics", Data: []byte(event("a", "mine")), When: calendar.Precondition{Match: []calendar.ETag{saved.Object.ETag}}})
+		_, err = h.Put(h.ctx, h.alice, cal, calendar.Draft{
+			Name: "a.ics", Data: []byte(event("a", "mine")),
+			When: calendar.Precondition{Match: []calendar.ETag{saved.Object.ETag}},
+		})
 		if calendar.ReasonOf(err) != calendar.Stale {
 			h.t.Fatalf("got %v", err)
 		}
@@ -508,7 +524,8 @@ func TestBothVersionsAreKeptInAFullAccount(t *testing.T) {
 		_, err := h.Put(h.ctx, h.alice, cal, calendar.Draft{Name: "a.ics", Data: []byte(event("a", "first"))})
 		h.must(err)
 		h.must(h.Store.ChangeUser(h.ctx, h.alice.User.ID, auth.UserEdit{QuotaBytes: new(int64(1))}))
-		h.must(h.Overtaken(h.ctx, h.alice, cal, calendar.Outgoing{UID: "a", Data: []byte(event("a", "mine, which is longer"))}))
+		h.must(h.Overtaken(h.ctx, h.alice, cal,
+			calendar.Outgoing{UID: "a", Data: []byte(event("a", "mine, which is longer"))}))
 		kept := false
 		for e, err := range h.Store.Journal(h.ctx, cal.ID, calendar.JournalQuery{From: 1, WithBefore: true}) {
 			h.must(err)
@@ -526,7 +543,9 @@ func TestUnlinking(t *testing.T) {
 		h.model.set("", "a", event("a", "x"))
 		cal := h.link()
 		bob := calendar.Caller{User: calendar.User{ID: "u2", Name: "bob"}, Scopes: calendar.ScopeAll}
-		for _, err := range []error{h.Mirrors.Unlink(h.ctx, bob, h.linked.ID, true), errOf(h.Mirrors.Refresh(h.ctx, bob, h.linked.ID))} {
+		for _, err := range []error{
+			h.Mirrors.Unlink(h.ctx, bob, h.linked.ID, true), errOf(h.Mirrors.Refresh(h.ctx, bob, h.linked.ID)),
+		} {
 			if calendar.ReasonOf(err) != calendar.NotFound {
 				h.t.Errorf("somebody else's account: %v", err)
 			}
@@ -546,7 +565,8 @@ func TestUnlinking(t *testing.T) {
 		if _, err := h.Calendar(h.ctx, h.alice, second.ID); calendar.ReasonOf(err) != calendar.NotFound {
 			h.t.Errorf("the calendar that was to go: %v", err)
 		}
-		_, _, err = h.Mirrors.Link(h.ctx, h.alice, mirror.NewAccount{Provider: "model", Secret: mirror.Secret{Password: "wrong"}})
+		_, _, err = h.Mirrors.Link(h.ctx, h.alice,
+			mirror.NewAccount{Provider: "model", Secret: mirror.Secret{Password: "wrong"}})
 		if err == nil || !strings.Contains(err.Error(), "does not accept this name and password") {
 			h.t.Errorf("a wrong password: %v", err)
 		}
@@ -600,7 +620,8 @@ func TestWhatIsOnlyReadIsNotWritten(t *testing.T) {
 		_, put := h.Put(h.ctx, h.alice, cal, calendar.Draft{Name: o.Name, Data: []byte(event("a", "mine"))})
 		_, add := h.Add(h.ctx, h.alice, cal, []byte(event("b", "mine")))
 		for _, err := range []error{put, add, h.Delete(h.ctx, h.alice, cal, o.Name, calendar.Precondition{})} {
-			if calendar.ReasonOf(err) != calendar.Forbidden || calendar.RuleOf(err) != calendar.RulePrivileges || !strings.Contains(err.Error(), "takes no changes from here") {
+			if calendar.ReasonOf(err) != calendar.Forbidden || calendar.RuleOf(err) != calendar.RulePrivileges ||
+				!strings.Contains(err.Error(), "takes no changes from here") {
 				h.t.Errorf("got %v", err)
 			}
 		}
@@ -619,7 +640,9 @@ func TestAFaultIsNotWrittenOver(t *testing.T) {
 		h.must(err)
 		ref := h.model.refs()[0]
 		h.model.change(func() {
-			h.model.objects[ref] = mirror.Object{Ref: ref, Version: "new", UID: "a", Data: []byte("BEGIN:VCALENDAR\r\nnonsense")}
+			h.model.objects[ref] = mirror.Object{
+				Ref: ref, Version: "new", UID: "a", Data: []byte("BEGIN:VCALENDAR\r\nnonsense"),
+			}
 			h.model.log = append(h.model.log, ref)
 		})
 		h.must(h.refresh())
@@ -640,7 +663,8 @@ func TestGuestsElsewhereNeedTheScope(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
 		cal := h.link()
-		invitation := []byte(strings.Replace(event("g", "party"), "SUMMARY:", "ATTENDEE:mailto:eve@example.net\r\nSUMMARY:", 1))
+		invitation := []byte(strings.Replace(event("g", "party"), "SUMMARY:",
+			"ATTENDEE:mailto:eve@example.net\r\nSUMMARY:", 1))
 		bound := h.alice
 		bound.Scopes = calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeDelete
 		_, err := h.Put(h.ctx, bound, cal, calendar.Draft{Name: "g.ics", Data: invitation})
@@ -649,7 +673,8 @@ func TestGuestsElsewhereNeedTheScope(t *testing.T) {
 		}
 		_, err = h.Put(h.ctx, h.alice, cal, calendar.Draft{Name: "g.ics", Data: invitation})
 		h.must(err)
-		if err := h.Delete(h.ctx, bound, cal, "g.ics", calendar.Precondition{}); calendar.ReasonOf(err) != calendar.Forbidden {
+		if err := h.Delete(h.ctx, bound, cal, "g.ics", calendar.Precondition{}); calendar.ReasonOf(err) !=
+			calendar.Forbidden {
 			h.t.Errorf("calling it off without the scope: %v", err)
 		}
 		h.same(cal)

@@ -14,12 +14,14 @@ func text(lines string) []byte {
 }
 
 const (
-	series  = "BEGIN:VEVENT\nUID:a\nDTSTART:20260301T090000Z\nRRULE:FREQ=DAILY\nSUMMARY:A\n X long\nTRANSP:TRANSPARENT\nBEGIN:VALARM\nACTION:AUDIO\nTRIGGER:-PT5M\nEND:VALARM\nEND:VEVENT\n"
+	series = "BEGIN:VEVENT\nUID:a\nDTSTART:20260301T090000Z\nRRULE:FREQ=DAILY\nSUMMARY:A\n X long\n" +
+		"TRANSP:TRANSPARENT\nBEGIN:VALARM\nACTION:AUDIO\nTRIGGER:-PT5M\nEND:VALARM\nEND:VEVENT\n"
 	bare    = "BEGIN:VEVENT\nUID:a\nDTSTART:20260301T090000Z\nRRULE:FREQ=DAILY\nSUMMARY:A\n X long\nEND:VEVENT\n"
 	late    = "BEGIN:VEVENT\nUID:a\nRECURRENCE-ID:20260302T090000Z\nDTSTART:20260302T100000Z\nEND:VEVENT\n"
 	later   = "BEGIN:VEVENT\nUID:a\nRECURRENCE-ID:20260303T090000Z\nDTSTART:20260303T100000Z\nEND:VEVENT\n"
 	mine    = "TRANSP:OPAQUE\nBEGIN:VALARM\nACTION:AUDIO\nTRIGGER:-PT9M\nEND:VALARM\n"
-	changed = "BEGIN:VEVENT\nUID:a\nDTSTART:20260301T090000Z\nRRULE:FREQ=DAILY\nSUMMARY:A\n X long\n" + mine + "END:VEVENT\n"
+	changed = "BEGIN:VEVENT\nUID:a\nDTSTART:20260301T090000Z\nRRULE:FREQ=DAILY\nSUMMARY:A\n X long\n" + mine +
+		"END:VEVENT\n"
 )
 
 // TestExchange: what is one's own comes and goes, and every other byte stays where it is.
@@ -49,7 +51,8 @@ func TestExchange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back, _, err := personal.Exchange(got, taken); err != nil || cmp.Diff(string(text(series+late)), string(back)) != "" {
+	if back, _, err := personal.Exchange(got, taken); err != nil ||
+		cmp.Diff(string(text(series+late)), string(back)) != "" {
 		t.Errorf("there and back: %v %s", err, back)
 	}
 }

@@ -11,9 +11,11 @@ import (
 // bare has a function for each timing property. It writes the parsed value again, so that the value and its
 // parameters cannot contain other text. A property that cannot be parsed is removed.
 var bare = map[string]func(from, to *ical.Property) error{
-	"UID": same, "DTSTAMP": times, "DTSTART": times, "DTEND": times, "DUE": times, "RECURRENCE-ID": times, "RDATE": dates, "EXDATE": dates,
-	"RRULE": rule, "EXRULE": rule, "DURATION": duration, "SEQUENCE": number, "TZOFFSETFROM": offset, "TZOFFSETTO": offset,
-	"STATUS": word, "TRANSP": word,
+	"UID": same, "DTSTAMP": times, "DTSTART": times, "DTEND": times, "DUE": times, "RECURRENCE-ID": times,
+	"RDATE": dates, "EXDATE": dates,
+	"RRULE": rule, "EXRULE": rule, "DURATION": duration, "SEQUENCE": number, "TZOFFSETFROM": offset,
+	"TZOFFSETTO": offset,
+	"STATUS":     word, "TRANSP": word,
 }
 
 // reduce rewrites the named properties of a component, and removes all others.
@@ -78,7 +80,9 @@ func dates(from, to *ical.Property) error {
 }
 
 // scales are the calendar systems of recurrence rules (RFC 7529 §5.1).
-var scales = []string{"", "GREGORIAN", "CHINESE", "DANGI", "HEBREW", "INDIAN", "PERSIAN", "COPTIC", "ETHIOPIC", "ISLAMIC-CIVIL"}
+var scales = []string{
+	"", "GREGORIAN", "CHINESE", "DANGI", "HEBREW", "INDIAN", "PERSIAN", "COPTIC", "ETHIOPIC", "ISLAMIC-CIVIL",
+}
 
 func rule(from, to *ical.Property) error {
 	r, err := from.Recur()
@@ -116,7 +120,8 @@ func offset(from, to *ical.Property) error {
 
 // states are the values of STATUS and TRANSP (RFC 5545 §3.8.1.11, §3.8.2.7).
 var states = []string{
-	"TENTATIVE", "CONFIRMED", "CANCELLED", "NEEDS-ACTION", "COMPLETED", "IN-PROCESS", "DRAFT", "FINAL", "OPAQUE", "TRANSPARENT",
+	"TENTATIVE", "CONFIRMED", "CANCELLED", "NEEDS-ACTION", "COMPLETED", "IN-PROCESS", "DRAFT", "FINAL", "OPAQUE",
+	"TRANSPARENT",
 }
 
 func word(from, to *ical.Property) error {

@@ -23,7 +23,9 @@ func published(t *testing.T, lines ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := publish.Object(doc, zonedb.NewDB(), func(uid string) string { return "hidden-" + strings.ToUpper(uid) }); err != nil {
+	if err := publish.Object(doc, zonedb.NewDB(), func(uid string) string {
+		return "hidden-" + strings.ToUpper(uid)
+	}); err != nil {
 		t.Fatal(err)
 	}
 	_, left, _ := strings.Cut(strings.ReplaceAll(doc.String(), "\r\n", "\n"), "VERSION:2.0\n")
@@ -41,32 +43,43 @@ func TestObject(t *testing.T) {
 	for name, c := range map[string]struct{ of, want []string }{
 		"an event keeps what tells what it is": {
 			[]string{
-				"BEGIN:VEVENT", "UID:a", "DTSTART:20260301T100000Z", "SUMMARY;LANGUAGE=de;X-WHO=bob:Fest", "LOCATION:Halle", "DESCRIPTION:Kommt alle",
-				"ORGANIZER;CN=Alice:mailto:alice@example.com", "ATTENDEE:mailto:bob@example.com", "COMMENT:from Bob", "CONTACT:Bob",
-				"CONFERENCE;VALUE=URI:https://meet.example/secret", "ATTACH:https://files.example/secret", "X-OWN:secret",
+				"BEGIN:VEVENT", "UID:a", "DTSTART:20260301T100000Z", "SUMMARY;LANGUAGE=de;X-WHO=bob:Fest",
+				"LOCATION:Halle", "DESCRIPTION:Kommt alle",
+				"ORGANIZER;CN=Alice:mailto:alice@example.com", "ATTENDEE:mailto:bob@example.com", "COMMENT:from Bob",
+				"CONTACT:Bob",
+				"CONFERENCE;VALUE=URI:https://meet.example/secret", "ATTACH:https://files.example/secret",
+				"X-OWN:secret",
 				"BEGIN:VALARM", "TRIGGER:-PT5M", "ACTION:DISPLAY", "DESCRIPTION:ring", "END:VALARM", "END:VEVENT",
 				"BEGIN:X-OTHER", "X-B:secret", "END:X-OTHER",
 			},
 			[]string{
-				"BEGIN:VEVENT", "UID:a", "DTSTART:20260301T100000Z", "SUMMARY;LANGUAGE=de:Fest", "LOCATION:Halle", "DESCRIPTION:Kommt alle", "END:VEVENT",
+				"BEGIN:VEVENT", "UID:a", "DTSTART:20260301T100000Z", "SUMMARY;LANGUAGE=de:Fest", "LOCATION:Halle",
+				"DESCRIPTION:Kommt alle", "END:VEVENT",
 			},
 		},
 		"a private series keeps its times": {
 			append(slices.Clip(zone),
-				"BEGIN:VEVENT", "UID:a", "DTSTART;TZID=Europe/Berlin;X-P=secret:20260301T100000", "RRULE:FREQ=DAILY", "CLASS:private", "SUMMARY:secret", "URL:x", "END:VEVENT",
-				"BEGIN:VEVENT", "UID:a", "RECURRENCE-ID;TZID=Europe/Berlin:20260302T100000", "DTSTART;TZID=Europe/Berlin:20260302T110000", "SUMMARY:secret, too", "END:VEVENT"),
+				"BEGIN:VEVENT", "UID:a", "DTSTART;TZID=Europe/Berlin;X-P=secret:20260301T100000", "RRULE:FREQ=DAILY",
+				"CLASS:private", "SUMMARY:secret", "URL:x", "END:VEVENT",
+				"BEGIN:VEVENT", "UID:a", "RECURRENCE-ID;TZID=Europe/Berlin:20260302T100000",
+				"DTSTART;TZID=Europe/Berlin:20260302T110000", "SUMMARY:secret, too", "END:VEVENT"),
 			append(slices.Clip(zone),
-				"BEGIN:VEVENT", "UID:hidden-A", "DTSTART;TZID=Europe/Berlin:20260301T100000", "RRULE:FREQ=DAILY", "SUMMARY:Busy", "END:VEVENT",
-				"BEGIN:VEVENT", "UID:hidden-A", "RECURRENCE-ID;TZID=Europe/Berlin:20260302T100000", "DTSTART;TZID=Europe/Berlin:20260302T110000", "SUMMARY:Busy", "END:VEVENT"),
+				"BEGIN:VEVENT", "UID:hidden-A", "DTSTART;TZID=Europe/Berlin:20260301T100000", "RRULE:FREQ=DAILY",
+				"SUMMARY:Busy", "END:VEVENT",
+				"BEGIN:VEVENT", "UID:hidden-A", "RECURRENCE-ID;TZID=Europe/Berlin:20260302T100000",
+				"DTSTART;TZID=Europe/Berlin:20260302T110000", "SUMMARY:Busy", "END:VEVENT"),
 		},
 		"one private instance hides the series": {
 			[]string{
 				"BEGIN:VEVENT", "UID:a", "DTSTART:20260301T100000Z", "RRULE:FREQ=DAILY", "SUMMARY:x", "END:VEVENT",
-				"BEGIN:VEVENT", "UID:a", "RECURRENCE-ID:20260302T100000Z", "DTSTART:20260302T110000Z", "CLASS:CONFIDENTIAL", "SUMMARY:x", "END:VEVENT",
+				"BEGIN:VEVENT", "UID:a", "RECURRENCE-ID:20260302T100000Z", "DTSTART:20260302T110000Z",
+				"CLASS:CONFIDENTIAL", "SUMMARY:x", "END:VEVENT",
 			},
 			[]string{
-				"BEGIN:VEVENT", "UID:hidden-A", "DTSTART:20260301T100000Z", "RRULE:FREQ=DAILY", "SUMMARY:Busy", "END:VEVENT",
-				"BEGIN:VEVENT", "UID:hidden-A", "RECURRENCE-ID:20260302T100000Z", "DTSTART:20260302T110000Z", "SUMMARY:Busy", "END:VEVENT",
+				"BEGIN:VEVENT", "UID:hidden-A", "DTSTART:20260301T100000Z", "RRULE:FREQ=DAILY", "SUMMARY:Busy",
+				"END:VEVENT",
+				"BEGIN:VEVENT", "UID:hidden-A", "RECURRENCE-ID:20260302T100000Z", "DTSTART:20260302T110000Z",
+				"SUMMARY:Busy", "END:VEVENT",
 			},
 		},
 		"an unknown class is private": {
@@ -74,22 +87,31 @@ func TestObject(t *testing.T) {
 			[]string{"BEGIN:VEVENT", "UID:hidden-A", "DTSTART:20260301T100000Z", "SUMMARY:Busy", "END:VEVENT"},
 		},
 		"the strictest of two classes counts": {
-			[]string{"BEGIN:VEVENT", "UID:a", "DTSTART:20260301T100000Z", "CLASS:PUBLIC", "CLASS:PRIVATE", "SUMMARY:x", "END:VEVENT"},
+			[]string{
+				"BEGIN:VEVENT", "UID:a", "DTSTART:20260301T100000Z", "CLASS:PUBLIC", "CLASS:PRIVATE", "SUMMARY:x",
+				"END:VEVENT",
+			},
 			[]string{"BEGIN:VEVENT", "UID:hidden-A", "DTSTART:20260301T100000Z", "SUMMARY:Busy", "END:VEVENT"},
 		},
 		"the times of what is private are written anew": {
 			[]string{
-				"BEGIN:VTIMEZONE", "TZID:Fertility Clinic", "TZURL:https://clinic.example", "X-LIC-LOCATION:Clinic", "BEGIN:STANDARD", "TZNAME:Clinic",
-				"COMMENT:Clinic", "DTSTART:19700101T000000", "TZOFFSETFROM;X-A=Clinic:+0130", "TZOFFSETTO:+01:30", "END:STANDARD", "BEGIN:X-CLINIC", "END:X-CLINIC", "END:VTIMEZONE",
-				"BEGIN:VEVENT", "UID:a", "DTSTART;TZID=Fertility Clinic;LANGUAGE=clinic:20260301T100000", "RRULE:FREQ=DAILY;X-CLINIC=1;COUNT=2",
-				"DURATION:PT1H", "STATUS:CLINIC", "TRANSP:opaque", "SEQUENCE:2", "EXDATE:clinic", "RDATE;VALUE=PERIOD;TZID=Fertility Clinic:20260305T100000/PT2H",
+				"BEGIN:VTIMEZONE", "TZID:Fertility Clinic", "TZURL:https://clinic.example", "X-LIC-LOCATION:Clinic",
+				"BEGIN:STANDARD", "TZNAME:Clinic",
+				"COMMENT:Clinic", "DTSTART:19700101T000000", "TZOFFSETFROM;X-A=Clinic:+0130", "TZOFFSETTO:+01:30",
+				"END:STANDARD", "BEGIN:X-CLINIC", "END:X-CLINIC", "END:VTIMEZONE",
+				"BEGIN:VEVENT", "UID:a", "DTSTART;TZID=Fertility Clinic;LANGUAGE=clinic:20260301T100000",
+				"RRULE:FREQ=DAILY;X-CLINIC=1;COUNT=2",
+				"DURATION:PT1H", "STATUS:CLINIC", "TRANSP:opaque", "SEQUENCE:2", "EXDATE:clinic",
+				"RDATE;VALUE=PERIOD;TZID=Fertility Clinic:20260305T100000/PT2H",
 				"CLASS:PRIVATE", "END:VEVENT",
 			},
 			[]string{
 				"BEGIN:VTIMEZONE", "TZID:Zone-hidden-FERTILITY CLINIC", "BEGIN:STANDARD", "DTSTART:19700101T000000",
 				"TZOFFSETFROM:+0130", "TZOFFSETTO:+0130", "END:STANDARD", "END:VTIMEZONE",
-				"BEGIN:VEVENT", "UID:hidden-A", "DTSTART;TZID=Zone-hidden-FERTILITY CLINIC:20260301T100000", "RRULE:FREQ=DAILY;COUNT=2",
-				"DURATION:PT1H", "TRANSP:OPAQUE", "SEQUENCE:2", "RDATE;VALUE=PERIOD;TZID=Zone-hidden-FERTILITY CLINIC:20260305T100000/PT2H",
+				"BEGIN:VEVENT", "UID:hidden-A", "DTSTART;TZID=Zone-hidden-FERTILITY CLINIC:20260301T100000",
+				"RRULE:FREQ=DAILY;COUNT=2",
+				"DURATION:PT1H", "TRANSP:OPAQUE", "SEQUENCE:2",
+				"RDATE;VALUE=PERIOD;TZID=Zone-hidden-FERTILITY CLINIC:20260305T100000/PT2H",
 				"SUMMARY:Busy", "END:VEVENT",
 			},
 		},
@@ -100,8 +122,10 @@ func TestObject(t *testing.T) {
 				"BEGIN:VEVENT", "UID:a", "DTSTART;TZID=/clinic/Europe/Berlin:20260301T100000", "END:VEVENT",
 			},
 			[]string{
-				"BEGIN:VTIMEZONE", "TZID:Europe/Berlin", "BEGIN:STANDARD", "DTSTART:19700101T000000", "TZOFFSETFROM:+0100", "TZOFFSETTO:+0100",
-				"END:STANDARD", "END:VTIMEZONE", "BEGIN:VEVENT", "UID:a", "DTSTART;TZID=Europe/Berlin:20260301T100000", "END:VEVENT",
+				"BEGIN:VTIMEZONE", "TZID:Europe/Berlin", "BEGIN:STANDARD", "DTSTART:19700101T000000",
+				"TZOFFSETFROM:+0100", "TZOFFSETTO:+0100",
+				"END:STANDARD", "END:VTIMEZONE", "BEGIN:VEVENT", "UID:a", "DTSTART;TZID=Europe/Berlin:20260301T100000",
+				"END:VEVENT",
 			},
 		},
 		"a private event without a title gets one": {
@@ -110,10 +134,14 @@ func TestObject(t *testing.T) {
 		},
 		"private events that take no time are left out": {
 			append(slices.Clip(zone),
-				"BEGIN:VEVENT", "UID:a", "DTSTART:20260301T100000Z", "CLASS:PRIVATE", "TRANSP:TRANSPARENT", "END:VEVENT"), nil,
+				"BEGIN:VEVENT", "UID:a", "DTSTART:20260301T100000Z", "CLASS:PRIVATE", "TRANSP:TRANSPARENT",
+				"END:VEVENT"), nil,
 		},
 		"a public task is shown": {
-			[]string{"BEGIN:VTODO", "UID:a", "DUE:20260301T100000Z", "SUMMARY:x", "CLASS:PUBLIC", "RELATED-TO:b", "END:VTODO"},
+			[]string{
+				"BEGIN:VTODO", "UID:a", "DUE:20260301T100000Z", "SUMMARY:x", "CLASS:PUBLIC", "RELATED-TO:b",
+				"END:VTODO",
+			},
 			[]string{"BEGIN:VTODO", "UID:a", "DUE:20260301T100000Z", "SUMMARY:x", "CLASS:PUBLIC", "END:VTODO"},
 		},
 		"a private task is not": {
@@ -149,12 +177,16 @@ func TestObjectKeepsSecrets(t *testing.T) {
 	const mark = "SECRET"
 	random := rand.New(rand.NewPCG(1, 2))
 	names := []string{
-		"SUMMARY", "DESCRIPTION", "LOCATION", "URL", "CATEGORIES", "COLOR", "GEO", "ORGANIZER", "ATTENDEE", "CONTACT", "COMMENT", "ATTACH",
-		"CONFERENCE", "IMAGE", "RESOURCES", "RELATED-TO", "STRUCTURED-DATA", "X-ALT-DESC", "X-APPLE-STRUCTURED-LOCATION", "REQUEST-STATUS",
+		"SUMMARY", "DESCRIPTION", "LOCATION", "URL", "CATEGORIES", "COLOR", "GEO", "ORGANIZER", "ATTENDEE", "CONTACT",
+		"COMMENT", "ATTACH",
+		"CONFERENCE", "IMAGE", "RESOURCES", "RELATED-TO", "STRUCTURED-DATA", "X-ALT-DESC",
+		"X-APPLE-STRUCTURED-LOCATION", "REQUEST-STATUS",
 	}
 	classes := []string{"PRIVATE", "CONFIDENTIAL", "private", "X-MINE"}
 	for range 500 {
-		lines := []string{"BEGIN:VEVENT", "UID:" + mark, "DTSTAMP:20260301T100000Z", "DTSTART;X-A=" + mark + ":20260301T100000Z"}
+		lines := []string{
+			"BEGIN:VEVENT", "UID:" + mark, "DTSTAMP:20260301T100000Z", "DTSTART;X-A=" + mark + ":20260301T100000Z",
+		}
 		for range random.IntN(12) {
 			name := names[random.IntN(len(names))]
 			switch random.IntN(3) {
@@ -166,7 +198,8 @@ func TestObjectKeepsSecrets(t *testing.T) {
 				lines = append(lines, "BEGIN:VALARM", "ACTION:DISPLAY", "TRIGGER:PT0S", name+":"+mark, "END:VALARM")
 			}
 		}
-		lines = append(lines, "CLASS:"+classes[random.IntN(len(classes))], "END:VEVENT", "BEGIN:X-MORE", "X-A:"+mark, "END:X-MORE")
+		lines = append(lines, "CLASS:"+classes[random.IntN(len(classes))], "END:VEVENT", "BEGIN:X-MORE", "X-A:"+mark,
+			"END:X-MORE")
 		got := strings.ReplaceAll(published(t, lines...), "UID:hidden-"+mark, "")
 		if strings.Contains(got, mark) || !strings.Contains(got, "SUMMARY:Busy") {
 			t.Fatalf("of\n%s\nis shown\n%s", strings.Join(lines, "\n"), got)
@@ -181,8 +214,10 @@ func TestBusy(t *testing.T) {
 		freebusy.Busy: "SUMMARY:Busy\r\nSTATUS:CONFIRMED", freebusy.Tentative: "SUMMARY:Tentative\r\nSTATUS:TENTATIVE",
 		freebusy.Unavailable: "SUMMARY:Unavailable\r\nSTATUS:CONFIRMED",
 	} {
-		c := publish.Busy(freebusy.Period{Start: from, End: from.Add(time.Hour), Type: kind}, "uid", from.Add(-time.Hour))
-		want = "BEGIN:VEVENT\r\nUID:uid\r\nDTSTAMP:20260301T090000Z\r\nDTSTART:20260301T100000Z\r\nDTEND:20260301T110000Z\r\n" + want +
+		c := publish.Busy(freebusy.Period{Start: from, End: from.Add(time.Hour), Type: kind}, "uid",
+			from.Add(-time.Hour))
+		want = "BEGIN:VEVENT\r\nUID:uid\r\nDTSTAMP:20260301T090000Z\r\nDTSTART:20260301T100000Z\r\n" +
+			"DTEND:20260301T110000Z\r\n" + want +
 			"\r\nTRANSP:OPAQUE\r\nEND:VEVENT\r\n"
 		if diff := cmp.Diff(want, ical.NewDocument(c).String()); diff != "" {
 			t.Errorf("%v (-want +got):\n%s", kind, diff)

@@ -84,8 +84,14 @@ func (s *Queries) Agenda(ctx context.Context, c calendar.Caller, q AgendaQuery) 
 	if err != nil {
 		return Agenda{}, err
 	}
-	g := gathering{query: q, briefs: Briefs{Meter: q.Meter}, keyword: content.Words(q.Keyword), attendee: content.Words(q.Attendee)}
-	during := InstanceQuery{Kind: calendar.Event, During: filter.TimeRange{Start: q.From, End: q.Until}, Timezone: q.Timezone, Meter: q.Meter}
+	g := gathering{
+		query: q, briefs: Briefs{Meter: q.Meter}, keyword: content.Words(q.Keyword),
+		attendee: content.Words(q.Attendee),
+	}
+	during := InstanceQuery{
+		Kind: calendar.Event, During: filter.TimeRange{Start: q.From, End: q.Until}, Timezone: q.Timezone,
+		Meter: q.Meter,
+	}
 	for _, cal := range calendars {
 		for i, err := range s.Instances(ctx, c, cal, during) {
 			if err == nil {
@@ -101,7 +107,9 @@ func (s *Queries) Agenda(ctx context.Context, c calendar.Caller, q AgendaQuery) 
 
 // asked returns the calendars that a query covers: the named ones, if the caller may query them, or all. "All" leaves
 // out calendars that are shared only for free/busy, because an owner can share them without the sharee's consent.
-func (s *Queries) asked(ctx context.Context, c calendar.Caller, may func(calendar.Calendar) error, asked []calendar.Calendar) ([]calendar.Calendar, error) {
+func (s *Queries) asked(
+	ctx context.Context, c calendar.Caller, may func(calendar.Calendar) error, asked []calendar.Calendar,
+) ([]calendar.Calendar, error) {
 	for _, cal := range asked {
 		if err := may(cal); err != nil {
 			return nil, err
@@ -114,7 +122,9 @@ func (s *Queries) asked(ctx context.Context, c calendar.Caller, may func(calenda
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(all, func(cal calendar.Calendar) bool { return cal.Hidden || c.May(calendar.ReadObjects, cal) != nil }), nil
+	return slices.DeleteFunc(all, func(cal calendar.Calendar) bool {
+		return cal.Hidden || c.May(calendar.ReadObjects, cal) != nil
+	}), nil
 }
 
 // gathering collects an agenda. It holds little more than the result.
@@ -143,7 +153,8 @@ func (g *gathering) add(cal calendar.Calendar, i Instance) error {
 		return nil
 	}
 	if g.walked++; g.walked > agendaMost {
-		return calendar.Errorf(calendar.TooLarge, calendar.RuleTooManyMatches, "more than %d events take place in that time", agendaMost).
+		return calendar.Errorf(calendar.TooLarge, calendar.RuleTooManyMatches,
+			"more than %d events take place in that time", agendaMost).
 			Advising("ask for a shorter time, or for one calendar")
 	}
 	if g.query.Once && g.told(i) {

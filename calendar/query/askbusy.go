@@ -40,7 +40,8 @@ func (s *Queries) AskBusy(ctx context.Context, c calendar.Caller, m *meter.Meter
 	}
 	asked := q.All("ATTENDEE")
 	if len(asked) > s.limits.Attendees {
-		return nil, calendar.Errorf(calendar.TooLarge, calendar.RuleMaxAttendees, "this asks for %d people; this server answers for %d at once", len(asked), s.limits.Attendees)
+		return nil, calendar.Errorf(calendar.TooLarge, calendar.RuleMaxAttendees,
+			"this asks for %d people; this server answers for %d at once", len(asked), s.limits.Attendees)
 	}
 	named := []schedule.Address{}
 	for _, p := range append(q.All("ORGANIZER"), asked...) {
@@ -51,7 +52,8 @@ func (s *Queries) AskBusy(ctx context.Context, c calendar.Caller, m *meter.Meter
 		return nil, err
 	}
 	if org := q.Property("ORGANIZER"); org == nil || !found.Are(c.User.ID)(named[0]) {
-		return nil, calendar.Errorf(calendar.Forbidden, calendar.RuleValidOrganizer, "the ORGANIZER must be the user who asks")
+		return nil, calendar.Errorf(calendar.Forbidden, calendar.RuleValidOrganizer,
+			"the ORGANIZER must be the user who asks")
 	}
 	masked, err := s.maskOf(ctx, c, q)
 	if err != nil {
@@ -91,7 +93,9 @@ func (s *Queries) readBusyQuestion(data []byte) (busyQuestion, error) {
 }
 
 // answerBusy answers for one attendee.
-func (s *Queries) answerBusy(ctx context.Context, c calendar.Caller, q busyQuestion, p *ical.Property, found lookup.Parties, ask BusyQuery) (BusyAnswer, error) {
+func (s *Queries) answerBusy(
+	ctx context.Context, c calendar.Caller, q busyQuestion, p *ical.Property, found lookup.Parties, ask BusyQuery,
+) (BusyAnswer, error) {
 	answer := BusyAnswer{Recipient: p.Value(), Status: "3.7;Invalid calendar user"}
 	who, here := found[schedule.AddressOf(p.Value())]
 	if !here {
@@ -102,7 +106,9 @@ func (s *Queries) answerBusy(ctx context.Context, c calendar.Caller, q busyQuest
 	if err != nil {
 		return answer, err
 	}
-	text := freebusy.Answer{From: q.from, Until: q.until, Stamp: s.now(), UID: content.TextOf(q.Component, "UID"), Unread: busy.Unread}.Component(busy.Periods)
+	text := freebusy.Answer{
+		From: q.from, Until: q.until, Stamp: s.now(), UID: content.TextOf(q.Component, "UID"), Unread: busy.Unread,
+	}.Component(busy.Periods)
 	text.Add(q.Property("ORGANIZER").Clone())
 	text.Add(p.Clone())
 	root := content.Root()

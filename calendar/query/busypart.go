@@ -75,7 +75,9 @@ func (s *Queries) collect(ctx context.Context, p busyPart, q BusyQuery) (*freebu
 }
 
 // collectBusy adds the busy times of one calendar, and returns the number of objects that were not read to the end.
-func (s *Queries) collectBusy(ctx context.Context, p busyPart, cal calendar.Calendar, q BusyQuery, times *freebusy.Times) (unread int, err error) {
+func (s *Queries) collectBusy(
+	ctx context.Context, p busyPart, cal calendar.Calendar, q BusyQuery, times *freebusy.Times,
+) (unread int, err error) {
 	if err := p.as.May(calendar.SeeBusy, cal); err != nil {
 		return 0, err
 	}
@@ -83,9 +85,14 @@ func (s *Queries) collectBusy(ctx context.Context, p busyPart, cal calendar.Cale
 	if err != nil {
 		return 0, err
 	}
-	in := freebusy.Context{Zones: s.zones, Floating: s.floatingIn(p, cal), Own: own, Budget: answerBudget(), Meter: q.Meter}
+	in := freebusy.Context{
+		Zones: s.zones, Floating: s.floatingIn(p, cal), Own: own, Budget: answerBudget(), Meter: q.Meter,
+	}
 	from, until := q.From.Unix(), q.Until.Unix()
-	narrowed := calendar.ObjectQuery{Kinds: calendar.Kinds{calendar.Event, calendar.FreeBusy, calendar.Availability}, From: &from, Until: &until, WithData: true}
+	narrowed := calendar.ObjectQuery{
+		Kinds: calendar.Kinds{calendar.Event, calendar.FreeBusy, calendar.Availability}, From: &from, Until: &until,
+		WithData: true,
+	}
 	all, mine := s.objects(ctx, q.Meter, cal, narrowed), p.person && cal.Owner != p.as.User.ID
 	if mine {
 		// In a shared calendar each user sets which events take their own time.

@@ -131,7 +131,8 @@ func (c *cache) visited(s *slot) *slot {
 func (c *cache) renew(ctx context.Context, s *slot, m *cachedCalendar, cal calendar.Calendar) *cachedCalendar {
 	c.made.Add(1)
 	if m.isOf(cal) {
-		changes, last, err := read(ctx, c.store, cal.ID, calendar.VersionRange{After: m.version, Unbroken: m.version}, catchUpMost)
+		changes, last, err := read(ctx, c.store, cal.ID, calendar.VersionRange{After: m.version, Unbroken: m.version},
+			catchUpMost)
 		if err == nil {
 			next, more := m.after(changes, max(cal.Version, last))
 			return c.hang(s, next, more)
@@ -156,7 +157,8 @@ func (c *cache) renew(ctx context.Context, s *slot, m *cachedCalendar, cal calen
 
 // wholeImage builds a cached calendar of the calendar's current state.
 func (c *cache) wholeImage(ctx context.Context, _ *slot, cal calendar.Calendar) (*cachedCalendar, error) {
-	changes, last, err := read(ctx, c.store.At(cal), cal.ID, calendar.VersionRange{Unbroken: max(cal.Version, 1)}, imageMost)
+	changes, last, err := read(ctx, c.store.At(cal), cal.ID, calendar.VersionRange{Unbroken: max(cal.Version, 1)},
+		imageMost)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +169,9 @@ var errTooMany = errors.New("there are too many objects")
 
 // read reads the changes in a range up to the present. They come by version, and each page is a snapshot. So the
 // version of the last change identifies the resulting state.
-func read(ctx context.Context, from calendar.ObjectReader, id calendar.CalendarID, in calendar.VersionRange, most int) (changes []*entry, last calendar.Version, err error) {
+func read(
+	ctx context.Context, from calendar.ObjectReader, id calendar.CalendarID, in calendar.VersionRange, most int,
+) (changes []*entry, last calendar.Version, err error) {
 	in.Until = math.MaxInt64
 	rows := 0
 	for o, err := range from.Changes(ctx, id, in) {
@@ -206,7 +210,8 @@ func (c *cache) note(cal calendar.Calendar, first calendar.Version, written []ca
 			Calendar: s.id, Version: o.Version, ETag: o.ETag, Size: o.Size, Deleted: o.Deleted,
 			// A substring would keep the whole text in memory.
 			Name: calendar.ObjectName(strings.Clone(string(o.Name))), Derived: calendar.Derived{
-				UID: calendar.UID(strings.Clone(string(o.UID))), Kind: calendar.Kind(strings.Clone(string(o.Kind))), Span: o.Span,
+				UID: calendar.UID(strings.Clone(string(o.UID))), Kind: calendar.Kind(strings.Clone(string(o.Kind))),
+				Span:       o.Span,
 				Recurrence: o.Recurrence,
 			},
 			Created: o.Created.UTC(), Modified: o.Modified.UTC(),

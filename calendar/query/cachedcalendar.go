@@ -77,7 +77,9 @@ func newImage(cal calendar.Calendar, read []*entry, version calendar.Version) *c
 // imageAt returns an empty cached calendar of a calendar at a version.
 func imageAt(cal calendar.Calendar, version calendar.Version) *cachedCalendar {
 	// A substring would keep the calendar's whole row in memory.
-	return &cachedCalendar{epoch: calendar.Epoch(strings.Clone(string(cal.Epoch))), edition: cal.Edition, version: version, born: version}
+	return &cachedCalendar{
+		epoch: calendar.Epoch(strings.Clone(string(cal.Epoch))), edition: cal.Edition, version: version, born: version,
+	}
 }
 
 // isOf reports whether the cached calendar belongs to this calendar, shows whether it is also at least as new.

@@ -82,7 +82,8 @@ func (c *cache) pieceImage(ctx context.Context, s *slot, cal calendar.Calendar) 
 			return nil, errTooMany
 		}
 	}
-	changes, last, err := read(ctx, from, cal.ID, calendar.VersionRange{After: cal.Version, Unbroken: cal.Version}, catchUpMost)
+	changes, last, err := read(ctx, from, cal.ID, calendar.VersionRange{After: cal.Version, Unbroken: cal.Version},
+		catchUpMost)
 	if err != nil {
 		return nil, err
 	}

@@ -38,11 +38,23 @@ var overruns = [...]struct {
 	rule          calendar.Rule
 	message, hint string
 }{
-	meter.Held:      {calendar.TooLarge, calendar.RuleTooManyMatches, "the answer takes more memory than one request may have", "ask for a shorter time or for fewer objects"},
-	meter.Written:   {calendar.TooLarge, calendar.RuleTooManyMatches, "the answer would be too large", "ask for a shorter time or for fewer objects"},
-	meter.Instances: {calendar.TooLarge, calendar.RuleTooManyMatches, "the answer would have too many instances", "ask for a shorter time or for fewer objects"},
-	meter.Steps:     {calendar.TooLarge, calendar.RuleTooManyMatches, "the answer takes too much work", "ask for a shorter time, for fewer objects, or for less of them"},
-	meter.Room:      {calendar.Unavailable, "", "the server is busy", "try again in a few seconds"},
+	meter.Held: {
+		calendar.TooLarge, calendar.RuleTooManyMatches, "the answer takes more memory than one request may have",
+		"ask for a shorter time or for fewer objects",
+	},
+	meter.Written: {
+		calendar.TooLarge, calendar.RuleTooManyMatches, "the answer would be too large",
+		"ask for a shorter time or for fewer objects",
+	},
+	meter.Instances: {
+		calendar.TooLarge, calendar.RuleTooManyMatches, "the answer would have too many instances",
+		"ask for a shorter time or for fewer objects",
+	},
+	meter.Steps: {
+		calendar.TooLarge, calendar.RuleTooManyMatches, "the answer takes too much work",
+		"ask for a shorter time, for fewer objects, or for less of them",
+	},
+	meter.Room: {calendar.Unavailable, "", "the server is busy", "try again in a few seconds"},
 }
 
 func overrun(o *meter.OverrunError) error {

@@ -33,13 +33,17 @@ func (r *journalReader) describe(ctx context.Context, changes []calendar.Change)
 }
 
 // addTexts sets the texts before and after the changes with these versions of a calendar.
-func (r *journalReader) addTexts(ctx context.Context, cal calendar.CalendarID, versions []calendar.Version, most int64, changes []calendar.Change) error {
+func (r *journalReader) addTexts(
+	ctx context.Context, cal calendar.CalendarID, versions []calendar.Version, most int64, changes []calendar.Change,
+) error {
 	texts, err := r.store.Texts(ctx, cal, versions, most)
 	if err != nil {
 		return err
 	}
 	for _, t := range texts {
-		i := slices.IndexFunc(changes, func(c calendar.Change) bool { return c.ID() == calendar.ChangeID{Calendar: cal, Version: t.Version} })
+		i := slices.IndexFunc(changes, func(c calendar.Change) bool {
+			return c.ID() == calendar.ChangeID{Calendar: cal, Version: t.Version}
+		})
 		c := &changes[i]
 		c.Before, c.After = t.Before, t.After
 		if t.Latest && c.Subject() != calendar.AboutObject {

@@ -14,7 +14,10 @@ import (
 // Export writes a calendar and its objects as one iCalendar text and returns the number of objects. kinds selects some
 // kinds; nil means all. Export streams, so that a calendar of any size takes little memory. Objects that an older
 // version stored and this one cannot read go to unreadable; if that is nil, they are an error.
-func (s *Queries) Export(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, kinds calendar.Kinds, to io.Writer, unreadable func(calendar.Object, error)) (n int, err error) {
+func (s *Queries) Export(
+	ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, kinds calendar.Kinds, to io.Writer,
+	unreadable func(calendar.Object, error),
+) (n int, err error) {
 	if err := c.MayLook(cal); err != nil {
 		return 0, err
 	}
@@ -25,7 +28,9 @@ func (s *Queries) Export(ctx context.Context, m *meter.Meter, c calendar.Caller,
 }
 
 // exportBusy is Export for a sharee with free/busy access only.
-func (s *Queries) exportBusy(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, kinds calendar.Kinds, to io.Writer) (n int, err error) {
+func (s *Queries) exportBusy(
+	ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, kinds calendar.Kinds, to io.Writer,
+) (n int, err error) {
 	w, err := archive.NewWriter(to, archive.Header{Name: cal.Name}, s.zones)
 	if err != nil {
 		return 0, err
@@ -43,7 +48,10 @@ func (s *Queries) exportBusy(ctx context.Context, m *meter.Meter, c calendar.Cal
 }
 
 // Backup is Export plus the settings that an import needs to recreate the calendar.
-func (s *Queries) Backup(ctx context.Context, c calendar.Caller, cal calendar.Calendar, to io.Writer, unreadable func(calendar.Object, error)) (n int, err error) {
+func (s *Queries) Backup(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, to io.Writer,
+	unreadable func(calendar.Object, error),
+) (n int, err error) {
 	if err := c.May(calendar.ReadObjects, cal); err != nil {
 		return 0, err
 	}
@@ -69,7 +77,8 @@ func (s *Queries) empty(head archive.Header, to io.Writer) error {
 }
 
 func (s *Queries) exportUnder(
-	ctx context.Context, m *meter.Meter, c calendar.Caller, head archive.Header, cal calendar.Calendar, kinds calendar.Kinds, to io.Writer, unreadable func(calendar.Object, error),
+	ctx context.Context, m *meter.Meter, c calendar.Caller, head archive.Header, cal calendar.Calendar,
+	kinds calendar.Kinds, to io.Writer, unreadable func(calendar.Object, error),
 ) (n int, err error) {
 	w, err := archive.NewWriter(to, head, s.zones)
 	if err != nil {
@@ -79,13 +88,17 @@ func (s *Queries) exportUnder(
 }
 
 // exportTo writes a calendar's objects and closes the text. The caller must have checked access.
-func (s *Queries) exportTo(ctx context.Context, m *meter.Meter, c calendar.Caller, w *archive.Writer, cal calendar.Calendar, kinds calendar.Kinds, unreadable func(calendar.Object, error)) (n int, err error) {
+func (s *Queries) exportTo(
+	ctx context.Context, m *meter.Meter, c calendar.Caller, w *archive.Writer, cal calendar.Calendar,
+	kinds calendar.Kinds, unreadable func(calendar.Object, error),
+) (n int, err error) {
 	mine, err := s.ownOf(ctx, m, c, cal, true)
 	if err != nil {
 		return 0, err
 	}
 	defer mine.done()
-	for o, err := range s.store.At(cal).Objects(ctx, cal.ID, calendar.ObjectQuery{Kinds: kinds, WithData: true, Light: true}) {
+	for o, err := range s.store.At(cal).Objects(ctx, cal.ID,
+		calendar.ObjectQuery{Kinds: kinds, WithData: true, Light: true}) {
 		if err = cmp.Or(err, ctx.Err()); err == nil {
 			err = s.exportOne(ctx, m, w, o, mine)
 		}
@@ -106,7 +119,9 @@ func (s *Queries) exportTo(ctx context.Context, m *meter.Meter, c calendar.Calle
 var errGone = errors.New("the object has gone meanwhile")
 
 // exportOne writes one object. The meter counts the memory to read it.
-func (s *Queries) exportOne(ctx context.Context, m *meter.Meter, w *archive.Writer, o calendar.Object, mine *own) error {
+func (s *Queries) exportOne(
+	ctx context.Context, m *meter.Meter, w *archive.Writer, o calendar.Object, mine *own,
+) error {
 	before := m.Held()
 	defer func() { m.Free(m.Held() - before) }()
 	c := candidate{Object: o}
@@ -141,7 +156,9 @@ func headerOf(cal calendar.Calendar) archive.Header {
 
 func backupHeader(cal calendar.Calendar) archive.Header {
 	h := headerOf(cal)
-	h.Backup = &archive.Backup{Address: string(cal.Address()), Order: cal.Order, Transparent: cal.Transparent, Hidden: cal.Hidden}
+	h.Backup = &archive.Backup{
+		Address: string(cal.Address()), Order: cal.Order, Transparent: cal.Transparent, Hidden: cal.Hidden,
+	}
 	for _, k := range cal.Kinds {
 		h.Backup.Kinds = append(h.Backup.Kinds, string(k))
 	}

@@ -57,7 +57,9 @@ type Feed struct {
 }
 
 // Feed returns a calendar as the visitor of a link may see it: its public content, or its owner's busy times.
-func (s *Queries) Feed(ctx context.Context, m *meter.Meter, c calendar.Caller, id calendar.CalendarID, form FeedForm) (Feed, error) {
+func (s *Queries) Feed(
+	ctx context.Context, m *meter.Meter, c calendar.Caller, id calendar.CalendarID, form FeedForm,
+) (Feed, error) {
 	cal, err := s.Calendar(ctx, c, id)
 	if err != nil {
 		return Feed{}, err

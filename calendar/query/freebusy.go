@@ -82,7 +82,9 @@ func (q BusyQuery) told(times *freebusy.Times, unread int) Busy {
 
 // addBusy adds the busy times of one object and reports whether they are complete. An unreadable object counts only as
 // far as it was expanded: a guess would block time that is free.
-func (s *Queries) addBusy(ctx context.Context, p busyPart, q BusyQuery, times *freebusy.Times, c candidate, in freebusy.Context) (whole bool, err error) {
+func (s *Queries) addBusy(
+	ctx context.Context, p busyPart, q BusyQuery, times *freebusy.Times, c candidate, in freebusy.Context,
+) (whole bool, err error) {
 	if err := c.weigh(q.Meter); err != nil {
 		return false, err
 	}
@@ -119,7 +121,9 @@ func (s *Queries) addresses(ctx context.Context, cal calendar.Calendar) ([]strin
 
 // BusyText writes the result of a [BusyQuery] as a calendar object with one VFREEBUSY (RFC 4791 §7.10).
 func (s *Queries) BusyText(q BusyQuery, found Busy) []byte {
-	answer := freebusy.Answer{From: q.From, Until: q.Until, Stamp: s.now(), UID: s.newID() + "@caldav-server", Unread: found.Unread}
+	answer := freebusy.Answer{
+		From: q.From, Until: q.Until, Stamp: s.now(), UID: s.newID() + "@caldav-server", Unread: found.Unread,
+	}
 	root := content.Root(answer.Component(found.Periods))
 	return ical.NewDocument(root).Bytes()
 }

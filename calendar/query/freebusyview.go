@@ -36,7 +36,9 @@ func (s *Queries) busyDays() (today, from, until time.Time) {
 }
 
 // free/busy view returns the free/busy view of a calendar.
-func (s *Queries) glance(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar) (freeBusyView, error) {
+func (s *Queries) glance(
+	ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar,
+) (freeBusyView, error) {
 	own, err := s.addresses(ctx, cal)
 	if err != nil {
 		return freeBusyView{}, err
@@ -70,7 +72,8 @@ func busyObject(id calendar.CalendarID, p freebusy.Period) calendar.Object {
 	root := content.Root(event)
 	data, start, end := ical.NewDocument(root).Bytes(), p.Start.Unix(), p.End.Unix()
 	return calendar.Object{
-		Calendar: id, Name: calendar.ObjectName(uid + ".ics"), ETag: calendar.ETagOf(data), Size: int64(len(data)), Data: data,
+		Calendar: id, Name: calendar.ObjectName(uid + ".ics"), ETag: calendar.ETagOf(data), Size: int64(len(data)),
+		Data: data,
 		Derived: calendar.Derived{
 			UID: calendar.UID(uid), Kind: calendar.Event, Summary: event.Property("SUMMARY").Text(),
 			Span: calendar.Span{Start: &start, End: &end}, Status: event.Property("STATUS").Text(),
@@ -140,7 +143,9 @@ func (g freeBusyView) since(cal calendar.Calendar, t calendar.SyncToken) iter.Se
 
 // Token returns the sync token of a calendar for the caller. A sharee with free/busy access learns only of changes of
 // the busy times.
-func (s *Queries) Token(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar) (calendar.SyncToken, error) {
+func (s *Queries) Token(
+	ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar,
+) (calendar.SyncToken, error) {
 	now := cal.SyncToken()
 	if !c.SeesBusyAlone(cal) {
 		return now, c.May(calendar.ReadObjects, cal)
@@ -151,7 +156,9 @@ func (s *Queries) Token(ctx context.Context, m *meter.Meter, c calendar.Caller, 
 }
 
 // seen yields the matching objects of a calendar, by name, as the caller sees them.
-func (s *Queries) seen(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, q calendar.ObjectQuery) iter.Seq2[candidate, error] {
+func (s *Queries) seen(
+	ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, q calendar.ObjectQuery,
+) iter.Seq2[candidate, error] {
 	if !c.SeesBusyAlone(cal) {
 		return s.asOwn(ctx, m, c, cal, q.WithData, s.objects(ctx, m, cal, q))
 	}
@@ -163,7 +170,9 @@ func (s *Queries) seen(ctx context.Context, m *meter.Meter, c calendar.Caller, c
 }
 
 // ObjectByUID returns one object of a calendar by its UID, with its data, as the caller sees it.
-func (s *Queries) ObjectByUID(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, uid calendar.UID) (calendar.Object, error) {
+func (s *Queries) ObjectByUID(
+	ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, uid calendar.UID,
+) (calendar.Object, error) {
 	if !c.SeesBusyAlone(cal) {
 		return s.Reader.SeenByUID(ctx, m, c, cal, uid)
 	}

@@ -49,7 +49,8 @@ func (g *glances) put(at glanceKey, one freeBusyView) {
 		return
 	}
 	// A substring would keep the calendar's whole row in memory.
-	at.calendar, at.epoch = calendar.CalendarID(strings.Clone(string(at.calendar))), calendar.Epoch(strings.Clone(string(at.epoch)))
+	at.calendar, at.epoch = calendar.CalendarID(strings.Clone(string(at.calendar))),
+		calendar.Epoch(strings.Clone(string(at.epoch)))
 	at.timezone = strings.Clone(at.timezone)
 	g.known[at] = one
 	g.held += size

@@ -42,7 +42,8 @@ func (r *journalReader) History(ctx context.Context, c calendar.Caller, q calend
 	merged := merge{since: q.Since}
 	defer merged.stop()
 	for _, p := range places {
-		if err := merged.add(p, c.Visible(p.Calendar, r.store.Journal(ctx, p.ID, entriesOf(q, from))), from); err != nil {
+		if err := merged.add(p, c.Visible(p.Calendar, r.store.Journal(ctx, p.ID, entriesOf(q, from))), from); err !=
+			nil {
 			return h, err
 		}
 	}
@@ -90,7 +91,8 @@ func (r *journalReader) hideUnits(ctx context.Context, c calendar.Caller, change
 	}
 	all, err := r.lookup.Journals(ctx, c)
 	for i, change := range changes {
-		if elsewhere(change) && !slices.ContainsFunc(all, func(j lookup.Journal) bool { return j.ID == change.Unit.Calendar }) {
+		if elsewhere(change) &&
+			!slices.ContainsFunc(all, func(j lookup.Journal) bool { return j.ID == change.Unit.Calendar }) {
 			changes[i].Unit = change.ID()
 		}
 	}
@@ -110,7 +112,9 @@ func entriesOf(q calendar.HistoryQuery, from cursor) calendar.JournalQuery {
 }
 
 // journals returns the calendars that the query covers.
-func (r *journalReader) journals(ctx context.Context, c calendar.Caller, q *calendar.HistoryQuery, h *HistoryPage) ([]lookup.Journal, error) {
+func (r *journalReader) journals(
+	ctx context.Context, c calendar.Caller, q *calendar.HistoryQuery, h *HistoryPage,
+) ([]lookup.Journal, error) {
 	if q.After != (calendar.SyncToken{}) {
 		if q.Calendar != "" && q.Calendar != q.After.Calendar {
 			return nil, calendar.ErrSyncToken("it belongs to another calendar")
@@ -177,7 +181,8 @@ func parseCursor(text string) (cursor, error) {
 }
 
 func errCursor(text string) error {
-	return calendar.Errorf(calendar.Invalid, "", "%q is not a cursor of this list", text).Advising("start without a cursor")
+	return calendar.Errorf(calendar.Invalid, "", "%q is not a cursor of this list", text).
+		Advising("start without a cursor")
 }
 
 // before reports whether c precedes other in the list.

@@ -40,7 +40,9 @@ type InstanceQuery struct {
 
 // Instances yields the instances of a calendar's objects that overlap a time range, object by object. Undecidable
 // objects are included as Unclear: without them, a reader would believe that the time is free.
-func (s *Queries) Instances(ctx context.Context, c calendar.Caller, cal calendar.Calendar, q InstanceQuery) iter.Seq2[Instance, error] {
+func (s *Queries) Instances(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, q InstanceQuery,
+) iter.Seq2[Instance, error] {
 	if err := c.MayLook(cal); err != nil {
 		return failed[Instance](err)
 	}
@@ -91,7 +93,8 @@ func instancesOf(ctx context.Context, c candidate, q InstanceQuery, in filter.Co
 			if err == nil && content.OutlookDays(found.Component) {
 				found = content.AsDays(found, in.Floating)
 			}
-			if n++; !yield(Instance{Instance: found, Object: o, Unclear: err != nil}, nil) || err != nil || n == q.Most {
+			if n++; !yield(Instance{Instance: found, Object: o, Unclear: err != nil}, nil) || err != nil ||
+				n == q.Most {
 				return
 			}
 		}
@@ -100,7 +103,9 @@ func instancesOf(ctx context.Context, c candidate, q InstanceQuery, in filter.Co
 
 // InstanceOf returns the instance of an object that an edit with this recurrence id would change. The zero id means the
 // object itself. The object must have its data. The parsed object stays in memory, and the meter counts it.
-func (s *Queries) InstanceOf(ctx context.Context, m *meter.Meter, cal calendar.Calendar, o calendar.Object, id ical.Time) (Instance, error) {
+func (s *Queries) InstanceOf(
+	ctx context.Context, m *meter.Meter, cal calendar.Calendar, o calendar.Object, id ical.Time,
+) (Instance, error) {
 	c := candidate{Object: o}
 	if err := c.weigh(m); err != nil {
 		return Instance{}, err

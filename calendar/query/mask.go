@@ -55,8 +55,9 @@ func (s *Queries) hides(m mask, of calendar.UserID, o *content.Object) bool {
 	}
 	// The main component decides: an attendee of single days of a series must not learn of its other days.
 	main := o.Main()
-	return of == m.asker.ID || slices.ContainsFunc(append(main.All("ORGANIZER"), main.All("ATTENDEE")...), func(p *ical.Property) bool {
-		a := schedule.AddressOf(p.Value())
-		return slices.Contains(m.mails, a.Mail()) || s.Principal(a) == m.asker.Name
-	})
+	return of == m.asker.ID ||
+		slices.ContainsFunc(append(main.All("ORGANIZER"), main.All("ATTENDEE")...), func(p *ical.Property) bool {
+			a := schedule.AddressOf(p.Value())
+			return slices.Contains(m.mails, a.Mail()) || s.Principal(a) == m.asker.Name
+		})
 }

@@ -9,7 +9,9 @@ import (
 )
 
 // Object returns one object of a calendar with its data. The meter counts large data.
-func (s *Queries) Object(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, name calendar.ObjectName) (calendar.Object, error) {
+func (s *Queries) Object(
+	ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, name calendar.ObjectName,
+) (calendar.Object, error) {
 	if err := c.MayLook(cal); err != nil {
 		return calendar.Object{}, err
 	}
@@ -32,7 +34,9 @@ func (s *Queries) Object(ctx context.Context, m *meter.Meter, c calendar.Caller,
 
 // Objects yields the matching objects of a calendar, by name. If the query asks for data and an object's text is lost,
 // the object comes with ErrNoText. The meter counts large data while the caller processes the object.
-func (s *Queries) Objects(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, q calendar.ObjectQuery) iter.Seq2[calendar.Object, error] {
+func (s *Queries) Objects(
+	ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, q calendar.ObjectQuery,
+) iter.Seq2[calendar.Object, error] {
 	if err := c.MayLook(cal); err != nil {
 		return failed[calendar.Object](err)
 	}
@@ -42,7 +46,9 @@ func (s *Queries) Objects(ctx context.Context, m *meter.Meter, c calendar.Caller
 // Changes yields the changes of a calendar after since and up to the version of cal, by version. Each object appears
 // once in its newest state, deleted ones with Deleted set. The zero token yields only live objects. A token that would
 // leave a gap breaks RuleSyncToken, and so does an outdated token for busy times.
-func (s *Queries) Changes(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, since calendar.SyncToken) iter.Seq2[calendar.Object, error] {
+func (s *Queries) Changes(
+	ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, since calendar.SyncToken,
+) iter.Seq2[calendar.Object, error] {
 	if err := c.MayLook(cal); err != nil {
 		return failed[calendar.Object](err)
 	}

@@ -19,7 +19,9 @@ type own struct {
 }
 
 // ownOf reads the private data. It returns nil for the caller's own calendars, whose objects contain it.
-func (r *objectReader) ownOf(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, withData bool) (*own, error) {
+func (r *objectReader) ownOf(
+	ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, withData bool,
+) (*own, error) {
 	if cal.Owner == c.User.ID {
 		return nil, nil
 	}
@@ -75,7 +77,10 @@ func (o *own) seen(c candidate) (candidate, error) {
 }
 
 // asOwn yields candidates as the caller sees them.
-func (r *objectReader) asOwn(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, withData bool, all iter.Seq2[candidate, error]) iter.Seq2[candidate, error] {
+func (r *objectReader) asOwn(
+	ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, withData bool,
+	all iter.Seq2[candidate, error],
+) iter.Seq2[candidate, error] {
 	if cal.Owner == c.User.ID {
 		return all
 	}
@@ -99,7 +104,10 @@ func (r *objectReader) asOwn(ctx context.Context, m *meter.Meter, c calendar.Cal
 
 // ownChanges yields changes as a sharee sees them. After them it yields the objects whose private data has changed
 // since the token, although the objects themselves have not.
-func (r *objectReader) ownChanges(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, since calendar.SyncToken, all iter.Seq2[calendar.Object, error]) iter.Seq2[calendar.Object, error] {
+func (r *objectReader) ownChanges(
+	ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, since calendar.SyncToken,
+	all iter.Seq2[calendar.Object, error],
+) iter.Seq2[calendar.Object, error] {
 	if cal.Owner == c.User.ID {
 		return all
 	}

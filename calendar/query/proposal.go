@@ -78,7 +78,9 @@ func bySize(notes []calendar.InboxNote) []int {
 
 // proposedIn reads one message. The meter first counts the whole message. After the read it counts only the event,
 // which stays.
-func (s *Queries) proposedIn(ctx context.Context, c calendar.Caller, m *meter.Meter, own []calendar.Calendar, n calendar.InboxNote) ([]Proposal, error) {
+func (s *Queries) proposedIn(
+	ctx context.Context, c calendar.Caller, m *meter.Meter, own []calendar.Calendar, n calendar.InboxNote,
+) ([]Proposal, error) {
 	before, stays := m.Held(), int64(0)
 	defer func() { m.Free(m.Held() - before - stays) }()
 	if err := errors.Join(m.Text(int(n.Size)), m.Hold(lookup.ReadFactor*n.Size)); err != nil {
@@ -116,7 +118,9 @@ func (s *Queries) ownCalendars(ctx context.Context, c calendar.Caller) ([]calend
 }
 
 // proposedFor finds the event of a message and the proposals for it.
-func (s *Queries) proposedFor(ctx context.Context, c calendar.Caller, m *meter.Meter, own []calendar.Calendar, message *content.Object) ([]Proposal, error) {
+func (s *Queries) proposedFor(
+	ctx context.Context, c calendar.Caller, m *meter.Meter, own []calendar.Calendar, message *content.Object,
+) ([]Proposal, error) {
 	for _, cal := range own {
 		o, err := s.ObjectByUID(ctx, m, c, cal, calendar.UID(message.UID))
 		if calendar.ReasonOf(err) == calendar.NotFound && err != nil {

@@ -27,7 +27,9 @@ type Query struct {
 
 // Query yields the matching objects of a calendar, by name. The store narrows them by kind and span, then each is
 // decided exactly. If the query asks for data and an object's text is lost, the object comes with ErrNoText.
-func (s *Queries) Query(ctx context.Context, c calendar.Caller, cal calendar.Calendar, q Query) iter.Seq2[calendar.Object, error] {
+func (s *Queries) Query(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, q Query,
+) iter.Seq2[calendar.Object, error] {
 	if err := c.MayLook(cal); err != nil {
 		return failed[calendar.Object](err)
 	}

@@ -13,8 +13,8 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// objectReader reads the objects of a calendar from the cache or the store, and adds a sharee's private data to them. It
-// does not check access.
+// objectReader reads the objects of a calendar from the cache or the store, and adds a sharee's private data to them.
+// It does not check access.
 type objectReader struct {
 	lookup *lookup.Reader
 	store  calendar.Reader
@@ -58,7 +58,9 @@ func (c *candidate) unload(m *meter.Meter) { m.Free(c.weight) }
 
 // objects yields the matching objects of a calendar, by name, from the cache where possible. Large data is read one
 // object at a time, and the meter counts it while the caller processes the object.
-func (r *objectReader) objects(ctx context.Context, m *meter.Meter, cal calendar.Calendar, q calendar.ObjectQuery) iter.Seq2[candidate, error] {
+func (r *objectReader) objects(
+	ctx context.Context, m *meter.Meter, cal calendar.Calendar, q calendar.ObjectQuery,
+) iter.Seq2[candidate, error] {
 	q.Light = q.WithData
 	all := r.listed(ctx, cal, q)
 	if !q.WithData {
@@ -98,7 +100,9 @@ func (r *objectReader) loaded(ctx context.Context, m *meter.Meter, c candidate) 
 }
 
 // listed is objects, but large objects come without their data, unless it is cached.
-func (r *objectReader) listed(ctx context.Context, cal calendar.Calendar, q calendar.ObjectQuery) iter.Seq2[candidate, error] {
+func (r *objectReader) listed(
+	ctx context.Context, cal calendar.Calendar, q calendar.ObjectQuery,
+) iter.Seq2[candidate, error] {
 	v := r.cache.of(ctx, cal, false)
 	if v == nil {
 		v = r.cache.piece(ctx, cal, q)
@@ -144,7 +148,10 @@ const (
 )
 
 // wholes yields objects with their data. It reads missing data in batches and caches it.
-func (v *view) wholes(ctx context.Context, from calendar.ObjectReader, id calendar.CalendarID, q calendar.ObjectQuery, yield func(candidate, error) bool) {
+func (v *view) wholes(
+	ctx context.Context, from calendar.ObjectReader, id calendar.CalendarID, q calendar.ObjectQuery,
+	yield func(candidate, error) bool,
+) {
 	missing, matching := 0, slices.Collect(v.image.matching(q))
 	for _, e := range matching {
 		if e.whole.Load() == nil {
@@ -165,7 +172,10 @@ func (v *view) wholes(ctx context.Context, from calendar.ObjectReader, id calend
 }
 
 // walk scans the store's objects and caches them as far as possible.
-func (v *view) walk(ctx context.Context, from calendar.ObjectReader, id calendar.CalendarID, q calendar.ObjectQuery, yield func(candidate, error) bool) {
+func (v *view) walk(
+	ctx context.Context, from calendar.ObjectReader, id calendar.CalendarID, q calendar.ObjectQuery,
+	yield func(candidate, error) bool,
+) {
 	for o, err := range from.Objects(ctx, id, q) {
 		if err = unlessLost(err); err != nil {
 			yield(candidate{}, err)
@@ -252,7 +262,9 @@ func (f *fetching) fetch(ctx context.Context) (map[calendar.ObjectName]calendar.
 }
 
 // readObject reads one object from the store.
-func (r *objectReader) readObject(ctx context.Context, m *meter.Meter, id calendar.CalendarID, name calendar.ObjectName) (calendar.Object, error) {
+func (r *objectReader) readObject(
+	ctx context.Context, m *meter.Meter, id calendar.CalendarID, name calendar.ObjectName,
+) (calendar.Object, error) {
 	o, err := r.store.Object(ctx, id, name)
 	if err != nil {
 		return o, err
@@ -261,7 +273,9 @@ func (r *objectReader) readObject(ctx context.Context, m *meter.Meter, id calend
 }
 
 // object returns one object of a calendar with its data.
-func (r *objectReader) object(ctx context.Context, m *meter.Meter, cal calendar.Calendar, name calendar.ObjectName) (calendar.Object, error) {
+func (r *objectReader) object(
+	ctx context.Context, m *meter.Meter, cal calendar.Calendar, name calendar.ObjectName,
+) (calendar.Object, error) {
 	v := r.cache.of(ctx, cal, true)
 	if v == nil {
 		return r.readObject(ctx, m, cal.ID, name)
@@ -281,7 +295,9 @@ func (r *objectReader) object(ctx context.Context, m *meter.Meter, cal calendar.
 }
 
 // changes yields the changes in a version range, by version.
-func (r *objectReader) changes(ctx context.Context, cal calendar.Calendar, in calendar.VersionRange) iter.Seq2[calendar.Object, error] {
+func (r *objectReader) changes(
+	ctx context.Context, cal calendar.Calendar, in calendar.VersionRange,
+) iter.Seq2[calendar.Object, error] {
 	if v := r.cache.of(ctx, cal, false); v != nil && v.image.tells(in) {
 		return v.image.changes(in)
 	}

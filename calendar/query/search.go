@@ -72,12 +72,19 @@ func (s *Queries) searchKind(ctx context.Context, c calendar.Caller, kind calend
 	if len(words) == 0 {
 		return Finds{}, calendar.Errorf(calendar.Invalid, "", "there is no word to look for in %.80q", q.Text)
 	}
-	calendars, err := s.asked(ctx, c, func(cal calendar.Calendar) error { return c.May(calendar.ReadObjects, cal) }, q.Calendars)
+	calendars, err := s.asked(ctx, c, func(cal calendar.Calendar) error {
+		return c.May(calendar.ReadObjects, cal)
+	}, q.Calendars)
 	if err != nil {
 		return Finds{}, err
 	}
 	byID := make(map[calendar.CalendarID]calendar.Calendar, len(calendars))
-	ask := search{caller: c, from: s.store.At(calendars...), SearchQuery: calendar.SearchQuery{Kind: kind, Words: words, Now: s.now(), Past: q.Past, Limit: min(q.Limit+searchSpare, searchMost)}}
+	ask := search{
+		caller: c, from: s.store.At(calendars...),
+		SearchQuery: calendar.SearchQuery{
+			Kind: kind, Words: words, Now: s.now(), Past: q.Past, Limit: min(q.Limit+searchSpare, searchMost),
+		},
+	}
 	for _, cal := range calendars {
 		byID[cal.ID] = cal
 		ask.Calendars = append(ask.Calendars, cal.ID)
@@ -98,7 +105,9 @@ func (s *Queries) searchKind(ctx context.Context, c calendar.Caller, kind calend
 }
 
 // look finds the objects that have all words.
-func (s *Queries) look(ctx context.Context, q EventSearch, ask search, byID map[calendar.CalendarID]calendar.Calendar) (Finds, error) {
+func (s *Queries) look(
+	ctx context.Context, q EventSearch, ask search, byID map[calendar.CalendarID]calendar.Calendar,
+) (Finds, error) {
 	for {
 		candidates, err := ask.from.Search(ctx, ask.SearchQuery)
 		if err != nil {
@@ -115,7 +124,10 @@ func (s *Queries) look(ctx context.Context, q EventSearch, ask search, byID map[
 }
 
 // wanted returns the candidates that have the words in one instance, as occurrences.
-func (s *Queries) wanted(ctx context.Context, m *meter.Meter, ask search, timezone *zone.Zone, of map[calendar.CalendarID]calendar.Calendar, candidates []calendar.Object) ([]Occurrence, error) {
+func (s *Queries) wanted(
+	ctx context.Context, m *meter.Meter, ask search, timezone *zone.Zone, of map[calendar.CalendarID]calendar.Calendar,
+	candidates []calendar.Object,
+) ([]Occurrence, error) {
 	var found []Occurrence
 	for _, o := range candidates {
 		cal := of[o.Calendar]
@@ -133,7 +145,9 @@ func (s *Queries) wanted(ctx context.Context, m *meter.Meter, ask search, timezo
 
 // nearest reads an object and returns its next instance with the words, or the last one. Afterwards the meter counts
 // only the memory that stays.
-func (s *Queries) nearest(ctx context.Context, m *meter.Meter, ask search, cal calendar.Calendar, o calendar.Object, in filter.Context) (i Instance, ok bool, err error) {
+func (s *Queries) nearest(
+	ctx context.Context, m *meter.Meter, ask search, cal calendar.Calendar, o calendar.Object, in filter.Context,
+) (i Instance, ok bool, err error) {
 	before := m.Held()
 	defer func() {
 		m.Free(m.Held() - before)
@@ -165,7 +179,9 @@ func (s *Queries) nearest(ctx context.Context, m *meter.Meter, ask search, cal c
 
 // finds sorts the nearest occurrences first.
 func (q search) finds(found []Occurrence, limit int, more bool) Finds {
-	slices.SortStableFunc(found, func(a, b Occurrence) int { return cmp.Compare(q.distance(a.Instance), q.distance(b.Instance)) })
+	slices.SortStableFunc(found, func(a, b Occurrence) int {
+		return cmp.Compare(q.distance(a.Instance), q.distance(b.Instance))
+	})
 	if len(found) > limit {
 		found, more = found[:limit], true
 	}
@@ -217,7 +233,9 @@ func (q search) nearest(ctx context.Context, o calendar.Object, in filter.Contex
 
 // ranges returns the time ranges to search for instances of some components, the nearest first: future and past ones.
 // Overrides are searched at their own starts, because the rule may have too many instances until then.
-func (q search) ranges(o calendar.Object, read *content.Object, of []*ical.Component, in filter.Context) (ahead, back []filter.TimeRange) {
+func (q search) ranges(
+	o calendar.Object, read *content.Object, of []*ical.Component, in filter.Context,
+) (ahead, back []filter.TimeRange) {
 	clock, now := read.Clock(in.Zones, in.Floating), q.Now.Unix()
 	var to, from []int64
 	for _, c := range of {
@@ -272,7 +290,9 @@ func (q search) lately(o calendar.Object) filter.TimeRange {
 
 // first returns the first instance of one of the components, and last the last one. A component that cannot be expanded
 // has none.
-func first(ctx context.Context, o *content.Object, r filter.TimeRange, of []*ical.Component, in filter.Context) (recur.Instance, bool) {
+func first(
+	ctx context.Context, o *content.Object, r filter.TimeRange, of []*ical.Component, in filter.Context,
+) (recur.Instance, bool) {
 	n := 0
 	for i, err := range filter.Instances(ctx, o, r, in) {
 		if n++; err != nil || n > searchInstances {
@@ -285,7 +305,9 @@ func first(ctx context.Context, o *content.Object, r filter.TimeRange, of []*ica
 	return recur.Instance{}, false
 }
 
-func last(ctx context.Context, o *content.Object, r filter.TimeRange, of []*ical.Component, in filter.Context) (found recur.Instance, ok bool) {
+func last(
+	ctx context.Context, o *content.Object, r filter.TimeRange, of []*ical.Component, in filter.Context,
+) (found recur.Instance, ok bool) {
 	for i, err := range filter.Instances(ctx, o, r, in) {
 		if err != nil {
 			break

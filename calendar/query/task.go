@@ -19,7 +19,8 @@ func (i Instance) Done() bool {
 		return false
 	}
 	status := content.WordOf(i.Component, "STATUS")
-	return status == string(edit.Completed) || status == string(edit.Cancelled) || status == "" && i.Component.Property("COMPLETED") != nil
+	return status == string(edit.Completed) || status == string(edit.Cancelled) ||
+		status == "" && i.Component.Property("COMPLETED") != nil
 }
 
 // Due returns when a task is due, or the zero moment if never.
@@ -39,7 +40,9 @@ func (s *Queries) SearchTasks(ctx context.Context, c calendar.Caller, q EventSea
 }
 
 // task returns the next open instance of a task with the words, or the last finished one.
-func (q search) task(ctx context.Context, o calendar.Object, read *content.Object, wanted []*ical.Component, in filter.Context) (found Instance, ok bool) {
+func (q search) task(
+	ctx context.Context, o calendar.Object, read *content.Object, wanted []*ical.Component, in filter.Context,
+) (found Instance, ok bool) {
 	n := 0
 	for i, err := range filter.Instances(ctx, read, filter.TimeRange{}, in) {
 		if n++; err != nil || n > searchInstances {

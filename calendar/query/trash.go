@@ -10,7 +10,9 @@ import (
 )
 
 // TrashedObjects yields the deleted objects of a calendar, the latest first.
-func (s *Queries) TrashedObjects(ctx context.Context, c calendar.Caller, cal calendar.Calendar) iter.Seq2[calendar.Change, error] {
+func (s *Queries) TrashedObjects(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar,
+) iter.Seq2[calendar.Change, error] {
 	return func(yield func(calendar.Change, error) bool) {
 		if err := c.May(calendar.ReadObjects, cal); err != nil {
 			yield(calendar.Change{}, err)

@@ -24,11 +24,13 @@ func TestClocksChange(t *testing.T) {
 			[]string{"2026-10-31 01:30 EDT", "2026-11-01 01:30 EDT", "2026-11-02 01:30 EST"},
 		},
 		{
-			"a moment from a gap falls on another one", "America/New_York", "20260308T003000", "FREQ=DAILY;BYHOUR=0,2,3",
+			"a moment from a gap falls on another one", "America/New_York", "20260308T003000",
+			"FREQ=DAILY;BYHOUR=0,2,3",
 			[]string{"2026-03-08 00:30 EST", "2026-03-08 03:30 EDT", "2026-03-09 00:30 EDT"},
 		},
 		{
-			"moments from a gap stay in order", "America/New_York", "20260308T010000", "FREQ=DAILY;BYHOUR=1,2,3;BYMINUTE=0,20,40",
+			"moments from a gap stay in order", "America/New_York", "20260308T010000",
+			"FREQ=DAILY;BYHOUR=1,2,3;BYMINUTE=0,20,40",
 			[]string{
 				"2026-03-08 01:00 EST", "2026-03-08 01:20 EST", "2026-03-08 01:40 EST", "2026-03-08 03:00 EDT",
 				"2026-03-08 03:20 EDT", "2026-03-08 03:40 EDT", "2026-03-09 01:00 EDT",
@@ -59,11 +61,15 @@ func TestClocksChange(t *testing.T) {
 			[]string{"2026-03-28 01:30 GMT", "2026-03-29 02:30 BST", "2026-03-30 01:30 BST"},
 		},
 		{
-			"half an hour on Lord Howe, in autumn", "Australia/Lord_Howe", "20260405T010000", "FREQ=MINUTELY;INTERVAL=30",
-			[]string{"2026-04-05 01:00 +11", "2026-04-05 01:30 +11", "2026-04-05 01:30 +1030", "2026-04-05 02:00 +1030"},
+			"half an hour on Lord Howe, in autumn", "Australia/Lord_Howe", "20260405T010000",
+			"FREQ=MINUTELY;INTERVAL=30",
+			[]string{
+				"2026-04-05 01:00 +11", "2026-04-05 01:30 +11", "2026-04-05 01:30 +1030", "2026-04-05 02:00 +1030",
+			},
 		},
 		{
-			"half an hour on Lord Howe, in spring", "Australia/Lord_Howe", "20261004T013000", "FREQ=MINUTELY;INTERVAL=30",
+			"half an hour on Lord Howe, in spring", "Australia/Lord_Howe", "20261004T013000",
+			"FREQ=MINUTELY;INTERVAL=30",
 			[]string{"2026-10-04 01:30 +1030", "2026-10-04 02:30 +11", "2026-10-04 03:00 +11"},
 		},
 		{

@@ -161,13 +161,33 @@ func TestRefusals(t *testing.T) {
 		is          error
 		says        string
 	}{
-		{"a calendar that we don't count in", event(berlin, "RRULE:RSCALE=CHINESE;FREQ=YEARLY"), recur.ErrUnsupported, "CHINESE"},
-		{"SKIP", event(berlin, "RRULE:RSCALE=GREGORIAN;FREQ=MONTHLY;INTERVAL=2;SKIP=FORWARD;BYMONTHDAY=31"), recur.ErrUnsupported, "SKIP=FORWARD"},
-		{"hours of whole days", event("DTSTART;VALUE=DATE:20260803", "RRULE:FREQ=HOURLY"), recur.ErrUnsupported, "HOURLY"},
-		{"too many rules", event(berlin, strings.Repeat("RRULE:FREQ=DAILY\n", 40)+"SUMMARY:x"), recur.ErrUnsupported, "32"},
-		{"a zone that nobody knows", event("DTSTART;TZID=Europe/Berln:20260803T100000"), nil, "did you mean Europe/Berlin?"},
+		{
+			"a calendar that we don't count in", event(berlin, "RRULE:RSCALE=CHINESE;FREQ=YEARLY"),
+			recur.ErrUnsupported, "CHINESE",
+		},
+		{
+			"SKIP", event(berlin, "RRULE:RSCALE=GREGORIAN;FREQ=MONTHLY;INTERVAL=2;SKIP=FORWARD;BYMONTHDAY=31"),
+			recur.ErrUnsupported, "SKIP=FORWARD",
+		},
+		{
+			"hours of whole days", event("DTSTART;VALUE=DATE:20260803", "RRULE:FREQ=HOURLY"), recur.ErrUnsupported,
+			"HOURLY",
+		},
+		{
+			"too many rules", event(berlin, strings.Repeat("RRULE:FREQ=DAILY\n", 40)+"SUMMARY:x"), recur.ErrUnsupported,
+			"32",
+		},
+		{
+			"a zone that nobody knows", event("DTSTART;TZID=Europe/Berln:20260803T100000"), nil,
+			"did you mean Europe/Berlin?",
+		},
 		{"the server's zone", event("DTSTART;TZID=Local:20260803T100000"), nil, "Local"},
-		{"two masters", override(":20260803T100000Z", "DTSTART:20260803T100000Z") + strings.Replace(override(":x", berlin), "RECURRENCE-ID:x", "RECURRENCE-ID:20", 1), nil, "RECURRENCE-ID"},
+		{
+			"two masters",
+			override(":20260803T100000Z", "DTSTART:20260803T100000Z") +
+				strings.Replace(override(":x", berlin), "RECURRENCE-ID:x", "RECURRENCE-ID:20", 1),
+			nil, "RECURRENCE-ID",
+		},
 		{"nothing", "BEGIN:VTIMEZONE\nEND:VTIMEZONE", recur.ErrNoComponent, ""},
 	}
 	for _, test := range tests {

@@ -56,7 +56,9 @@ type override struct {
 
 // FromComponents returns the set of a master and its overrides; either may be missing. Floating times and days are read
 // in the location floating; nil means UTC.
-func FromComponents(master *ical.Component, overrides []*ical.Component, zones Zones, floating *time.Location) (*Set, error) {
+func FromComponents(
+	master *ical.Component, overrides []*ical.Component, zones Zones, floating *time.Location,
+) (*Set, error) {
 	if master == nil && len(overrides) == 0 {
 		return nil, ErrNoComponent
 	}

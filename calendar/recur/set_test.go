@@ -40,17 +40,21 @@ func TestDates(t *testing.T) {
 		{
 			name:  "an EXDATE list",
 			lines: event(berlin, weekly, "EXDATE;TZID=Europe/Berlin:20260810T200000,20260824T200000"),
-			want:  []string{"2026-08-03 20:00 CEST to 2026-08-03 20:00 CEST", "2026-08-17 20:00 CEST to 2026-08-17 20:00 CEST"},
+			want: []string{
+				"2026-08-03 20:00 CEST to 2026-08-03 20:00 CEST", "2026-08-17 20:00 CEST to 2026-08-17 20:00 CEST",
+			},
 		},
 		{
-			name:  "an EXDATE in UTC, one as a date, one without a zone",
-			lines: event(berlin, weekly, "EXDATE:20260803T180000Z", "EXDATE;VALUE=DATE:20260810", "EXDATE:20260817T200000"),
-			want:  []string{"2026-08-24 20:00 CEST to 2026-08-24 20:00 CEST"},
+			name: "an EXDATE in UTC, one as a date, one without a zone",
+			lines: event(berlin, weekly, "EXDATE:20260803T180000Z", "EXDATE;VALUE=DATE:20260810",
+				"EXDATE:20260817T200000"),
+			want: []string{"2026-08-24 20:00 CEST to 2026-08-24 20:00 CEST"},
 		},
 		{
-			name:  "EXDATEs with a time in a series of days",
-			lines: event("DTSTART;VALUE=DATE:20260803", weekly, "EXDATE:20260810T000000", "EXDATE;TZID=Europe/Berlin:20260817T090000"),
-			want:  []string{"2026-08-03 to 2026-08-04", "2026-08-24 to 2026-08-25"},
+			name: "EXDATEs with a time in a series of days",
+			lines: event("DTSTART;VALUE=DATE:20260803", weekly, "EXDATE:20260810T000000",
+				"EXDATE;TZID=Europe/Berlin:20260817T090000"),
+			want: []string{"2026-08-03 to 2026-08-04", "2026-08-24 to 2026-08-25"},
 		},
 		{
 			name:  "RDATE without a rule",
@@ -77,8 +81,9 @@ func TestDates(t *testing.T) {
 			want: []string{"2026-08-10 20:00 CEST to 2026-08-10 20:00 CEST"},
 		},
 		{
-			name:  "two RRULEs and an EXRULE",
-			lines: event(berlin, "RRULE:FREQ=DAILY;COUNT=4", "RRULE:FREQ=WEEKLY;COUNT=3", "EXRULE:FREQ=DAILY;INTERVAL=2;COUNT=2"),
+			name: "two RRULEs and an EXRULE",
+			lines: event(berlin, "RRULE:FREQ=DAILY;COUNT=4", "RRULE:FREQ=WEEKLY;COUNT=3",
+				"EXRULE:FREQ=DAILY;INTERVAL=2;COUNT=2"),
 			want: []string{
 				"2026-08-04 20:00 CEST to 2026-08-04 20:00 CEST", "2026-08-06 20:00 CEST to 2026-08-06 20:00 CEST",
 				"2026-08-10 20:00 CEST to 2026-08-10 20:00 CEST", "2026-08-17 20:00 CEST to 2026-08-17 20:00 CEST",
@@ -109,10 +114,22 @@ func TestUntil(t *testing.T) {
 		{"before the start", berlin, "20200101", "UTC", "2026-08-03 20:00 CEST"},
 		{"a date for days", "DTSTART;VALUE=DATE:20260803", "20260805", "UTC", "2026-08-05"},
 		{"a local time for days", "DTSTART;VALUE=DATE:20260803", "20260805T000000", "UTC", "2026-08-05"},
-		{"midnight in UTC for days, written west of it", "DTSTART;VALUE=DATE:20260803", "20260805T000000Z", "America/New_York", "2026-08-05"},
-		{"local midnight in UTC for days", "DTSTART;VALUE=DATE:20260803", "20260804T220000Z", "Europe/Berlin", "2026-08-05"},
-		{"the end of a day in UTC for days", "DTSTART;VALUE=DATE:20260803", "20260805T235959Z", "Europe/Berlin", "2026-08-05"},
-		{"in UTC for floating times", "DTSTART:20260803T200000", "20260805T180000Z", "Europe/Berlin", "2026-08-05 20:00 floating"},
+		{
+			"midnight in UTC for days, written west of it", "DTSTART;VALUE=DATE:20260803", "20260805T000000Z",
+			"America/New_York", "2026-08-05",
+		},
+		{
+			"local midnight in UTC for days", "DTSTART;VALUE=DATE:20260803", "20260804T220000Z", "Europe/Berlin",
+			"2026-08-05",
+		},
+		{
+			"the end of a day in UTC for days", "DTSTART;VALUE=DATE:20260803", "20260805T235959Z", "Europe/Berlin",
+			"2026-08-05",
+		},
+		{
+			"in UTC for floating times", "DTSTART:20260803T200000", "20260805T180000Z", "Europe/Berlin",
+			"2026-08-05 20:00 floating",
+		},
 		{"local for UTC", "DTSTART:20260803T200000Z", "20260805T200000", "UTC", "2026-08-05 20:00 UTC"},
 	}
 	for _, test := range tests {
@@ -148,7 +165,8 @@ func TestOverrides(t *testing.T) {
 		{
 			name: "moved out of the window", lines: master + moved, from: in2026(8, 4), to: in2026(8, 7),
 			want: []string{
-				"2026-08-04 20:00 CEST to 2026-08-04 21:00 CEST (series)", "2026-08-06 20:00 CEST to 2026-08-06 21:00 CEST (series)",
+				"2026-08-04 20:00 CEST to 2026-08-04 21:00 CEST (series)",
+				"2026-08-06 20:00 CEST to 2026-08-06 21:00 CEST (series)",
 			},
 		},
 		{
@@ -159,9 +177,10 @@ func TestOverrides(t *testing.T) {
 			},
 		},
 		{
-			name:  "cancelled ones are told",
-			lines: master + override(":20260805T180000Z", "DTSTART:20260805T180000Z", "STATUS:CANCELLED", "SUMMARY:cancelled"),
-			from:  in2026(8, 5), to: in2026(8, 6),
+			name: "cancelled ones are told",
+			lines: master +
+				override(":20260805T180000Z", "DTSTART:20260805T180000Z", "STATUS:CANCELLED", "SUMMARY:cancelled"),
+			from: in2026(8, 5), to: in2026(8, 6),
 			want: []string{"2026-08-05 18:00 UTC to 2026-08-05 18:00 UTC, was 2026-08-05 20:00 CEST (cancelled)"},
 		},
 		{
@@ -198,7 +217,8 @@ func TestThisAndFuture(t *testing.T) {
 		"DTSTART;TZID=Europe/Berlin:20260807T090000", "DURATION:PT30M", "SUMMARY:second")
 	latest := override(";TZID=Europe/Berlin;RANGE=THISANDFUTURE:20260809T200000",
 		"DTSTART;TZID=America/New_York:20260809T090000", "SUMMARY:third")
-	alone := override(";TZID=Europe/Berlin:20260808T200000", "DTSTART;TZID=Europe/Berlin:20260808T120000", "SUMMARY:alone")
+	alone := override(";TZID=Europe/Berlin:20260808T200000", "DTSTART;TZID=Europe/Berlin:20260808T120000",
+		"SUMMARY:alone")
 	runSets(t, []setTest{
 		{
 			name: "shifts, shortens and ends where the next one begins", lines: master + later + latest + alone,
@@ -220,7 +240,8 @@ func TestThisAndFuture(t *testing.T) {
 		{
 			name: "keeps the wall clock over a change of it",
 			lines: event("DTSTART;TZID=Europe/Berlin:20261023T200000", "RRULE:FREQ=DAILY;COUNT=4") +
-				override(";TZID=Europe/Berlin;RANGE=THISANDFUTURE:20261024T200000", "DTSTART;TZID=Europe/Berlin:20261024T070000"),
+				override(";TZID=Europe/Berlin;RANGE=THISANDFUTURE:20261024T200000",
+					"DTSTART;TZID=Europe/Berlin:20261024T070000"),
 			from: in2026(10, 24), to: in2026(10, 26),
 			want: []string{
 				"2026-10-24 07:00 CEST to 2026-10-24 07:00 CEST, was 2026-10-24 20:00 CEST",
@@ -230,7 +251,8 @@ func TestThisAndFuture(t *testing.T) {
 		{
 			name: "what falls into a gap lasts days of the clock from where it begins, as it does without it",
 			lines: event("DTSTART;TZID=Europe/Berlin:20260327T053000", "RRULE:FREQ=DAILY;COUNT=4", "DURATION:P1D") +
-				override(";TZID=Europe/Berlin;RANGE=THISANDFUTURE:20260328T053000", "DTSTART;TZID=Europe/Berlin:20260328T023000", "DURATION:P1D"),
+				override(";TZID=Europe/Berlin;RANGE=THISANDFUTURE:20260328T053000",
+					"DTSTART;TZID=Europe/Berlin:20260328T023000", "DURATION:P1D"),
 			from: in2026(3, 28), to: in2026(3, 30),
 			want: []string{
 				"2026-03-27 05:30 CET to 2026-03-28 05:30 CET",
@@ -241,7 +263,8 @@ func TestThisAndFuture(t *testing.T) {
 		{
 			name: "days become times",
 			lines: event("DTSTART;VALUE=DATE:20260803", "RRULE:FREQ=DAILY;COUNT=3") +
-				override(";VALUE=DATE;RANGE=THISANDFUTURE:20260804", "DTSTART;TZID=Europe/Berlin:20260804T090000", "DURATION:PT1H"),
+				override(";VALUE=DATE;RANGE=THISANDFUTURE:20260804", "DTSTART;TZID=Europe/Berlin:20260804T090000",
+					"DURATION:PT1H"),
 			want: []string{
 				"2026-08-03 to 2026-08-04", "2026-08-04 09:00 CEST to 2026-08-04 10:00 CEST, was 2026-08-04",
 				"2026-08-05 09:00 CEST to 2026-08-05 10:00 CEST, was 2026-08-05",
@@ -261,21 +284,40 @@ func TestDurations(t *testing.T) {
 		{"a day is nominal", event(saturday, "DURATION:P1D"), "2026-10-24 12:00 CEST to 2026-10-25 12:00 CET"},
 		{"hours are exact", event(saturday, "DURATION:PT24H"), "2026-10-24 12:00 CEST to 2026-10-25 11:00 CET"},
 		{"days, then hours", event(saturday, "DURATION:P1DT1H"), "2026-10-24 12:00 CEST to 2026-10-25 13:00 CET"},
-		{"an end in another zone", event(saturday, "DTEND;TZID=America/New_York:20261024T070000"), "2026-10-24 12:00 CEST to 2026-10-24 13:00 CEST"},
-		{"an end before the start", event(saturday, "DTEND;TZID=Europe/Berlin:20261024T110000"), "2026-10-24 12:00 CEST to 2026-10-24 12:00 CEST"},
+		{
+			"an end in another zone", event(saturday, "DTEND;TZID=America/New_York:20261024T070000"),
+			"2026-10-24 12:00 CEST to 2026-10-24 13:00 CEST",
+		},
+		{
+			"an end before the start", event(saturday, "DTEND;TZID=Europe/Berlin:20261024T110000"),
+			"2026-10-24 12:00 CEST to 2026-10-24 12:00 CEST",
+		},
 		{"a day without an end", event("DTSTART;VALUE=DATE:20261024"), "2026-10-24 to 2026-10-25"},
-		{"a day that ends on itself", event("DTSTART;VALUE=DATE:20261024", "DTEND;VALUE=DATE:20261024"), "2026-10-24 to 2026-10-25"},
+		{
+			"a day that ends on itself", event("DTSTART;VALUE=DATE:20261024", "DTEND;VALUE=DATE:20261024"),
+			"2026-10-24 to 2026-10-25",
+		},
 		{"three days", event("DTSTART;VALUE=DATE:20261024", "DTEND;VALUE=DATE:20261027"), "2026-10-24 to 2026-10-27"},
 		{"hours of whole days", event("DTSTART;VALUE=DATE:20261024", "DURATION:PT25H"), "2026-10-24 to 2026-10-26"},
-		{"a task", component("VTODO", saturday, "DUE;TZID=Europe/Berlin:20261024T130000"), "2026-10-24 12:00 CEST to 2026-10-24 13:00 CEST"},
-		{"a task with DUE alone", component("VTODO", "DUE:20261024T130000Z"), "2026-10-24 13:00 UTC to 2026-10-24 13:00 UTC"},
-		{"a task that is due on the day it starts", component("VTODO", "DTSTART;VALUE=DATE:20261024", "DUE;VALUE=DATE:20261024"), "2026-10-24 to 2026-10-24"},
+		{
+			"a task", component("VTODO", saturday, "DUE;TZID=Europe/Berlin:20261024T130000"),
+			"2026-10-24 12:00 CEST to 2026-10-24 13:00 CEST",
+		},
+		{
+			"a task with DUE alone", component("VTODO", "DUE:20261024T130000Z"),
+			"2026-10-24 13:00 UTC to 2026-10-24 13:00 UTC",
+		},
+		{
+			"a task that is due on the day it starts",
+			component("VTODO", "DTSTART;VALUE=DATE:20261024", "DUE;VALUE=DATE:20261024"), "2026-10-24 to 2026-10-24",
+		},
 		{"a journal entry", component("VJOURNAL", "DTSTART;VALUE=DATE:20261024"), "2026-10-24 to 2026-10-25"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff([]string{test.want}, spans(t, parseSet(t, test.lines), time.Time{}, time.Time{})); diff != "" {
+			if diff := cmp.Diff([]string{test.want},
+				spans(t, parseSet(t, test.lines), time.Time{}, time.Time{})); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
 			}
 		})

@@ -28,7 +28,9 @@ func newRecurrence(r *ical.Recur, start point, written ical.Time, exclude bool) 
 	if err != nil {
 		return nil, err
 	}
-	rec := &recurrence{rule: compiled, start: start, skip: !exclude, count: math.MaxInt64, until: newLimit(r.Until, start)}
+	rec := &recurrence{
+		rule: compiled, start: start, skip: !exclude, count: math.MaxInt64, until: newLimit(r.Until, start),
+	}
 	rec.clocked = r.Freq < ical.Daily || len(r.ByHour)+len(r.ByMinute)+len(r.BySecond) > 0
 	if r.Count > 0 {
 		rec.count = int64(r.Count)

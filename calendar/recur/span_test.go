@@ -18,18 +18,40 @@ func TestSpan(t *testing.T) {
 	tests := []struct{ name, lines, start, end string }{
 		{"a single event", event(berlin, "DURATION:PT1H"), "2026-08-03 18:00", "2026-08-03 19:00"},
 		{"an endless rule", event(berlin, "RRULE:FREQ=DAILY"), "2026-08-03 18:00", open},
-		{"a rule that never comes", event(berlin, "RRULE:FREQ=MINUTELY;INTERVAL=60;BYMINUTE=30"), "2026-08-03 18:00", "2026-08-03 18:00"},
+		{
+			"a rule that never comes", event(berlin, "RRULE:FREQ=MINUTELY;INTERVAL=60;BYMINUTE=30"), "2026-08-03 18:00",
+			"2026-08-03 18:00",
+		},
 		{"COUNT", event(berlin, "DURATION:PT1H", "RRULE:FREQ=WEEKLY;COUNT=4"), "2026-08-03 18:00", "2026-08-24 19:00"},
-		{"COUNT and a start that the rule does not name", event(berlin, "RRULE:FREQ=WEEKLY;BYDAY=WE;COUNT=3"), "2026-08-03 18:00", "2026-08-12 18:00"},
-		{"COUNT of months that have the day", event("DTSTART:20260131T100000Z", "RRULE:FREQ=MONTHLY;COUNT=3"), "2026-01-31 10:00", "2026-05-31 10:00"},
+		{
+			"COUNT and a start that the rule does not name", event(berlin, "RRULE:FREQ=WEEKLY;BYDAY=WE;COUNT=3"),
+			"2026-08-03 18:00", "2026-08-12 18:00",
+		},
+		{
+			"COUNT of months that have the day", event("DTSTART:20260131T100000Z", "RRULE:FREQ=MONTHLY;COUNT=3"),
+			"2026-01-31 10:00", "2026-05-31 10:00",
+		},
 		{"COUNT=1", event(berlin, "RRULE:FREQ=DAILY;COUNT=1"), "2026-08-03 18:00", "2026-08-03 18:00"},
-		{"a COUNT that costs too much", event(berlin, "RRULE:FREQ=DAILY;BYMONTH=1;COUNT=100000"), "2026-08-03 18:00", open},
-		{"UNTIL after the last one", event(berlin, "RRULE:FREQ=WEEKLY;UNTIL=20260831T000000Z"), "2026-08-03 18:00", "2026-08-24 18:00"},
-		{"UNTIL before the first one", event(berlin, "RRULE:FREQ=WEEKLY;UNTIL=20200101"), "2026-08-03 18:00", "2026-08-03 18:00"},
-		{"RDATE before and behind", event(berlin, "RDATE:20260101T100000Z,20270101T100000Z"), "2026-01-01 10:00", "2027-01-01 10:00"},
+		{
+			"a COUNT that costs too much", event(berlin, "RRULE:FREQ=DAILY;BYMONTH=1;COUNT=100000"), "2026-08-03 18:00",
+			open,
+		},
+		{
+			"UNTIL after the last one", event(berlin, "RRULE:FREQ=WEEKLY;UNTIL=20260831T000000Z"), "2026-08-03 18:00",
+			"2026-08-24 18:00",
+		},
+		{
+			"UNTIL before the first one", event(berlin, "RRULE:FREQ=WEEKLY;UNTIL=20200101"), "2026-08-03 18:00",
+			"2026-08-03 18:00",
+		},
+		{
+			"RDATE before and behind", event(berlin, "RDATE:20260101T100000Z,20270101T100000Z"), "2026-01-01 10:00",
+			"2027-01-01 10:00",
+		},
 		{
 			"overrides outside", event(berlin, "RRULE:FREQ=DAILY;COUNT=2") +
-				override(":20260803T180000Z", "DTSTART:20250101T000000Z") + override(":20260804T180000Z", "DTSTART:20280101T000000Z", "DURATION:P1D"),
+				override(":20260803T180000Z", "DTSTART:20250101T000000Z") +
+				override(":20260804T180000Z", "DTSTART:20280101T000000Z", "DURATION:P1D"),
 			"2025-01-01 00:00", "2028-01-02 00:00",
 		},
 	}
@@ -55,7 +77,8 @@ func TestFind(t *testing.T) {
 	t.Parallel()
 	set := parseSet(t, event(berlin, "RRULE:FREQ=DAILY;COUNT=9", "EXDATE:20260804T180000Z")+
 		override(";TZID=Europe/Berlin:20260805T200000", "DTSTART;TZID=Europe/Berlin:20260820T080000")+
-		override(";TZID=Europe/Berlin;RANGE=THISANDFUTURE:20260807T200000", "DTSTART;TZID=Europe/Berlin:20260807T210000"))
+		override(";TZID=Europe/Berlin;RANGE=THISANDFUTURE:20260807T200000",
+			"DTSTART;TZID=Europe/Berlin:20260807T210000"))
 	tests := []struct {
 		name string
 		id   string

@@ -13,7 +13,8 @@ import (
 )
 
 // everExcluded has one instance, for its EXRULE takes away all that its RRULE makes.
-var everExcluded = event("DTSTART:20260512T080000Z", "DTEND:20260512T090000Z", "RRULE:FREQ=YEARLY", "RDATE:20260601T080000Z", "EXRULE:FREQ=YEARLY")
+var everExcluded = event("DTSTART:20260512T080000Z", "DTEND:20260512T090000Z", "RRULE:FREQ=YEARLY",
+	"RDATE:20260601T080000Z", "EXRULE:FREQ=YEARLY")
 
 // TestAWalkEndsWithItsWindow: what is excluded for ever is not followed for ever (time F1).
 func TestAWalkEndsWithItsWindow(t *testing.T) {
@@ -39,7 +40,8 @@ func TestAWalkEndsWithItsWindow(t *testing.T) {
 func TestASearchEndsWithItsWindow(t *testing.T) {
 	t.Parallel()
 	set := parseSet(t, event("DTSTART:20260101T000000Z", "RRULE:FREQ=HOURLY;INTERVAL=997;BYYEARDAY=366;BYHOUR=0"))
-	found, err := set.Instances(context.Background(), in2026(2, 1), in2026(3, 1), recur.Budget{Steps: 100, Instances: 10})
+	found, err := set.Instances(context.Background(), in2026(2, 1), in2026(3, 1),
+		recur.Budget{Steps: 100, Instances: 10})
 	if err != nil || len(found) != 0 {
 		t.Errorf("%d instances and %v", len(found), err)
 	}
@@ -55,11 +57,14 @@ func TestWhatIsInHandIsGiven(t *testing.T) {
 	}{
 		{"what an EXRULE leaves, until it is too expensive", everExcluded, []string{"2026-06-01 08:00 UTC"}},
 		{
-			"dates beside a rule that is too expensive", event("DTSTART:20260512T080000Z", "RRULE:FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=30;INTERVAL=7", "RDATE:20260601T080000Z"),
+			"dates beside a rule that is too expensive",
+			event("DTSTART:20260512T080000Z", "RRULE:FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=30;INTERVAL=7",
+				"RDATE:20260601T080000Z"),
 			[]string{"2026-05-12 08:00 UTC", "2026-06-01 08:00 UTC"},
 		},
 		{
-			"an override beside one", event("DTSTART:20260512T080000Z", "RRULE:FREQ=SECONDLY;COUNT=99999999", "EXRULE:FREQ=SECONDLY") +
+			"an override beside one",
+			event("DTSTART:20260512T080000Z", "RRULE:FREQ=SECONDLY;COUNT=99999999", "EXRULE:FREQ=SECONDLY") +
 				override(":20260512T080001Z", "DTSTART:20261001T080000Z"),
 			[]string{"2026-10-01 08:00 UTC"},
 		},
@@ -98,18 +103,35 @@ func TestWhatClocksSkipCountsOnce(t *testing.T) {
 		lines []string
 		want  []string
 	}{
-		{"a day that Samoa skipped", []string{"DTSTART;TZID=Pacific/Apia:20111229T100000", "RRULE:FREQ=DAILY;COUNT=4"}, []string{
-			"2011-12-29 10:00 -10", "2011-12-31 10:00 +14", "2012-01-01 10:00 +14", "2012-01-02 10:00 +14",
-		}},
-		{"a start on that day", []string{"DTSTART;TZID=Pacific/Apia:20111230T100000", "RRULE:FREQ=DAILY;COUNT=2"}, []string{
-			"2011-12-31 10:00 +14", "2012-01-01 10:00 +14",
-		}},
-		{"two hours that become one", []string{"DTSTART;TZID=Europe/Berlin:20260328T023000", "RRULE:FREQ=DAILY;BYHOUR=2,3;COUNT=5"}, []string{
-			"2026-03-28 02:30 CET", "2026-03-28 03:30 CET", "2026-03-29 03:30 CEST", "2026-03-30 02:30 CEST", "2026-03-30 03:30 CEST",
-		}},
-		{"an hour that moves", []string{"DTSTART;TZID=Europe/Berlin:20260328T023000", "RRULE:FREQ=DAILY;COUNT=3"}, []string{
-			"2026-03-28 02:30 CET", "2026-03-29 03:30 CEST", "2026-03-30 02:30 CEST",
-		}},
+		{
+			"a day that Samoa skipped",
+			[]string{"DTSTART;TZID=Pacific/Apia:20111229T100000", "RRULE:FREQ=DAILY;COUNT=4"},
+			[]string{
+				"2011-12-29 10:00 -10", "2011-12-31 10:00 +14", "2012-01-01 10:00 +14", "2012-01-02 10:00 +14",
+			},
+		},
+		{
+			"a start on that day",
+			[]string{"DTSTART;TZID=Pacific/Apia:20111230T100000", "RRULE:FREQ=DAILY;COUNT=2"},
+			[]string{
+				"2011-12-31 10:00 +14", "2012-01-01 10:00 +14",
+			},
+		},
+		{
+			"two hours that become one",
+			[]string{"DTSTART;TZID=Europe/Berlin:20260328T023000", "RRULE:FREQ=DAILY;BYHOUR=2,3;COUNT=5"},
+			[]string{
+				"2026-03-28 02:30 CET", "2026-03-28 03:30 CET", "2026-03-29 03:30 CEST", "2026-03-30 02:30 CEST",
+				"2026-03-30 03:30 CEST",
+			},
+		},
+		{
+			"an hour that moves",
+			[]string{"DTSTART;TZID=Europe/Berlin:20260328T023000", "RRULE:FREQ=DAILY;COUNT=3"},
+			[]string{
+				"2026-03-28 02:30 CET", "2026-03-29 03:30 CEST", "2026-03-30 02:30 CEST",
+			},
+		},
 	} {
 		set := parseSet(t, event(test.lines...))
 		if diff := cmp.Diff(test.want, starts(t, set, time.Time{}, 9)); diff != "" {

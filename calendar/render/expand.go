@@ -19,7 +19,9 @@ func (s Shape) expand(ctx context.Context, o *content.Object, in filter.Context)
 	if s.Expand == nil || o.Kind == content.FreeBusy || o.Kind == content.Availability {
 		return nil
 	}
-	x := expansion{object: o, clock: o.Clock(in.Zones, in.Floating), meter: in.Meter, sizes: map[*ical.Component]int64{}}
+	x := expansion{
+		object: o, clock: o.Clock(in.Zones, in.Floating), meter: in.Meter, sizes: map[*ical.Component]int64{},
+	}
 	var instances []*ical.Component
 	for found, err := range filter.Instances(ctx, o, *s.Expand, in) {
 		if err != nil {

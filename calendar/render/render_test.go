@@ -165,7 +165,10 @@ func TestSelect(t *testing.T) {
 			begin + "VERSION:2.0\nPRODID:-//test//EN\n" + end,
 		},
 		"some of them, in any case": {
-			comp{Properties: []prop{{Name: "version"}}, Components: []comp{{Name: "vevent", Properties: []prop{{Name: "UID"}, {Name: "SUMMARY"}}}}},
+			comp{
+				Properties: []prop{{Name: "version"}},
+				Components: []comp{{Name: "vevent", Properties: []prop{{Name: "UID"}, {Name: "SUMMARY"}}}},
+			},
 			begin + "VERSION:2.0\nBEGIN:VEVENT\nUID:1\nsummary:Lower\nEND:VEVENT\n" + end,
 		},
 		"a name without its value": {
@@ -193,7 +196,12 @@ func TestWhole(t *testing.T) {
 	if !(render.Shape{}).Whole() {
 		t.Error("the zero shape is not the whole")
 	}
-	for _, s := range []render.Shape{{Expand: &filter.TimeRange{}}, {Recurrences: &filter.TimeRange{}}, {FreeBusy: &filter.TimeRange{}}, {Select: &render.Component{}}} {
+	for _, s := range []render.Shape{
+		{Expand: &filter.TimeRange{}},
+		{Recurrences: &filter.TimeRange{}},
+		{FreeBusy: &filter.TimeRange{}},
+		{Select: &render.Component{}},
+	} {
 		if s.Whole() {
 			t.Errorf("%+v is the whole", s)
 		}
@@ -214,8 +222,14 @@ func TestWhatCannotBeExpanded(t *testing.T) {
 		text string
 		is   func(error) bool
 	}{
-		"too often":   {text("DTSTART:20260101T000000Z\nRRULE:FREQ=SECONDLY"), func(err error) bool { return errors.Is(err, recur.ErrBudget) }},
-		"not ours":    {text("DTSTART:20260101T000000Z\nRRULE:RSCALE=HEBREW;FREQ=YEARLY"), func(err error) bool { return errors.Is(err, recur.ErrUnsupported) }},
+		"too often": {
+			text("DTSTART:20260101T000000Z\nRRULE:FREQ=SECONDLY"),
+			func(err error) bool { return errors.Is(err, recur.ErrBudget) },
+		},
+		"not ours": {
+			text("DTSTART:20260101T000000Z\nRRULE:RSCALE=HEBREW;FREQ=YEARLY"),
+			func(err error) bool { return errors.Is(err, recur.ErrUnsupported) },
+		},
 		"nowhere":     {text("DTSTART;TZID=Nowhere:20260101T000000"), unknown},
 		"nowhere too": {text("DTSTART:20260101T000000Z\nX-SEEN;TZID=Nowhere:20260101T000000"), unknown},
 	} {
@@ -230,7 +244,8 @@ func TestWhatCannotBeExpanded(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	shape, in := read(t, "expand 20260101 20260201")
-	if err := shape.Apply(gone, object(t, text("DTSTART:20260101T000000Z\nRRULE:FREQ=SECONDLY")), in); !errors.Is(err, context.Canceled) {
+	if err := shape.Apply(gone, object(t, text("DTSTART:20260101T000000Z\nRRULE:FREQ=SECONDLY")), in); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("a request that has ended goes on: %v", err)
 	}
 }

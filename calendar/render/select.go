@@ -44,7 +44,9 @@ func (s *Component) prune(c *ical.Component) {
 
 func (s *Component) pruneProperties(c *ical.Component) {
 	for _, p := range slices.Collect(c.Properties()) {
-		i := slices.IndexFunc(s.Properties, func(wanted Property) bool { return strings.EqualFold(wanted.Name, p.Name()) })
+		i := slices.IndexFunc(s.Properties, func(wanted Property) bool {
+			return strings.EqualFold(wanted.Name, p.Name())
+		})
 		switch {
 		case i < 0:
 			c.RemoveProperty(p)
@@ -56,7 +58,9 @@ func (s *Component) pruneProperties(c *ical.Component) {
 
 func (s *Component) pruneComponents(c *ical.Component) {
 	for _, sub := range slices.Collect(c.Components()) {
-		i := slices.IndexFunc(s.Components, func(wanted Component) bool { return strings.EqualFold(wanted.Name, sub.Name()) })
+		i := slices.IndexFunc(s.Components, func(wanted Component) bool {
+			return strings.EqualFold(wanted.Name, sub.Name())
+		})
 		if i < 0 {
 			c.RemoveComponent(sub)
 			continue

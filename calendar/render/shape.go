@@ -29,7 +29,9 @@ func (s Shape) Whole() bool { return s == Shape{} }
 // Apply changes an object to the shape; the object's fields then no longer match its tree. It returns the errors of
 // [recur] for a series that exceeds the budget, a [*zone.UnknownError], or the meter's errors.
 func (s Shape) Apply(ctx context.Context, o *content.Object, in filter.Context) error {
-	steps := []func(context.Context, *content.Object, filter.Context) error{s.expand, s.limitRecurrences, s.limitFreeBusy}
+	steps := []func(context.Context, *content.Object, filter.Context) error{
+		s.expand, s.limitRecurrences, s.limitFreeBusy,
+	}
 	if s.Expand == nil {
 		// The other steps only make it shorter.
 		if err := in.Meter.Make(int64(o.Calendar.Size()), 2); err != nil {

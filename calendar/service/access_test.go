@@ -27,20 +27,43 @@ func TestMay(t *testing.T) {
 		scopes calendar.Scope
 		want   []string
 	}{
-		{"stranger", calendar.NoAccess, calendar.ScopeAll, []string{hidden, hidden, hidden, hidden, hidden, hidden, hidden, hidden, hidden, hidden}},
-		{"free/busy", calendar.FreeBusyAccess, calendar.ScopeAll, []string{yes, hidden, hidden, hidden, hidden, hidden, hidden, hidden, hidden, yes}},
-		{"reader", calendar.ReadAccess, calendar.ScopeAll, []string{yes, yes, denied, denied, denied, denied, denied, denied, yes, yes}},
-		{"writer", calendar.WriteAccess, calendar.ScopeAll, []string{yes, yes, yes, yes, denied, denied, denied, denied, yes, yes}},
+		{
+			"stranger", calendar.NoAccess, calendar.ScopeAll,
+			[]string{hidden, hidden, hidden, hidden, hidden, hidden, hidden, hidden, hidden, hidden},
+		},
+		{
+			"free/busy", calendar.FreeBusyAccess, calendar.ScopeAll,
+			[]string{yes, hidden, hidden, hidden, hidden, hidden, hidden, hidden, hidden, yes},
+		},
+		{
+			"reader", calendar.ReadAccess, calendar.ScopeAll,
+			[]string{yes, yes, denied, denied, denied, denied, denied, denied, yes, yes},
+		},
+		{
+			"writer", calendar.WriteAccess, calendar.ScopeAll,
+			[]string{yes, yes, yes, yes, denied, denied, denied, denied, yes, yes},
+		},
 		{"owner", calendar.OwnerAccess, calendar.ScopeAll, []string{yes, yes, yes, yes, yes, yes, yes, yes, yes, yes}},
-		{"owner who reads", calendar.OwnerAccess, calendar.ScopeRead, []string{yes, yes, denied, denied, denied, denied, denied, yes, denied, denied}},
-		{"owner who writes", calendar.OwnerAccess, calendar.ScopeRead | calendar.ScopeWrite, []string{yes, yes, yes, denied, yes, denied, denied, yes, yes, denied}},
-		{"owner who may nothing", calendar.OwnerAccess, 0, []string{denied, denied, denied, denied, denied, denied, denied, denied, denied, denied}},
+		{
+			"owner who reads", calendar.OwnerAccess, calendar.ScopeRead,
+			[]string{yes, yes, denied, denied, denied, denied, denied, yes, denied, denied},
+		},
+		{
+			"owner who writes", calendar.OwnerAccess, calendar.ScopeRead | calendar.ScopeWrite,
+			[]string{yes, yes, yes, denied, yes, denied, denied, yes, yes, denied},
+		},
+		{
+			"owner who may nothing", calendar.OwnerAccess, 0,
+			[]string{denied, denied, denied, denied, denied, denied, denied, denied, denied, denied},
+		},
 	} {
 		caller := calendar.Caller{Scopes: c.scopes}
 		var got []string
 		for _, a := range actions {
 			answer := yes
-			if err := caller.May(a, calendar.Calendar{ID: "one", Access: c.access, Properties: calendar.Properties{Kinds: calendar.AllKinds()}}); err != nil {
+			if err := caller.May(a, calendar.Calendar{
+				ID: "one", Access: c.access, Properties: calendar.Properties{Kinds: calendar.AllKinds()},
+			}); err != nil {
 				answer = calendar.ReasonOf(err).String()
 			}
 			got = append(got, answer)
@@ -87,8 +110,13 @@ func TestForeignIsLikeMissing(t *testing.T) {
 				return h.ChangeCalendar(h.ctx, h.bob, c.ID, func(*calendar.Properties) error { return nil })
 			},
 			"DeleteCalendar": func(c calendar.Calendar) error { return h.DeleteCalendar(h.ctx, h.bob, c.ID) },
-			"Object":         func(c calendar.Calendar) error { _, err := h.Object(h.ctx, nil, h.bob, c, "1.ics"); return err },
-			"Delete":         func(c calendar.Calendar) error { return h.Delete(h.ctx, h.bob, c, "1.ics", calendar.Precondition{}) },
+			"Object": func(c calendar.Calendar) error {
+				_, err := h.Object(h.ctx, nil, h.bob, c, "1.ics")
+				return err
+			},
+			"Delete": func(c calendar.Calendar) error {
+				return h.Delete(h.ctx, h.bob, c, "1.ics", calendar.Precondition{})
+			},
 			"Put": func(c calendar.Calendar) error {
 				_, err := h.Put(h.ctx, h.bob, c, calendar.Draft{Name: "2.ics", Data: []byte(event("two", 2, "x"))})
 				return err

@@ -55,7 +55,8 @@ func TestBlockedOffer(t *testing.T) {
 	})
 }
 
-// TestBlockedSharerInGroup: a block also ends access by groups, to calendars shared by name too, and Unblock restores that access.
+// TestBlockedSharerInGroup: a block also ends access by groups, to calendars shared by name too, and Unblock restores
+// that access.
 func TestBlockedSharerInGroup(t *testing.T) {
 	each(t, func(h *house) {
 		carl := h.user("carl")
@@ -100,7 +101,8 @@ func TestNewSharesOfADay(t *testing.T) {
 		h.must(h.Unshare(h.ctx, h.alice, cals[1].ID, "bob"))
 		h.must(share(cals[1], "bob", calendar.ReadAccess))
 		h.must(share(cals[1], "bob", calendar.WriteAccess))
-		h.refused(share(cals[18], "bob", calendar.FreeBusyAccess), calendar.TooLarge, "", `you made 20 new shares with "bob" in the last 24 hours`)
+		h.refused(share(cals[18], "bob", calendar.FreeBusyAccess), calendar.TooLarge, "",
+			`you made 20 new shares with "bob" in the last 24 hours`)
 		h.must(share(cals[1], "bob", calendar.ReadAccess))
 		h.user("carl")
 		h.must(share(cals[18], "carl", calendar.ReadAccess))

@@ -17,10 +17,12 @@ func TestListsHoldWhatTheyShow(t *testing.T) {
 		work, _ := h.week()
 		for i := range 4 {
 			uid := fmt.Sprint("long", i)
-			h.put(h.alice, work, calendar.ObjectName(uid), agendaEvent(uid, "DTSTART:20260304T100000Z", "RRULE:FREQ=DAILY;COUNT=2", "SUMMARY:Longwinded",
-				"DESCRIPTION:"+strings.Repeat("words ", 100_000), "LOCATION:Here"))
+			h.put(h.alice, work, calendar.ObjectName(uid),
+				agendaEvent(uid, "DTSTART:20260304T100000Z", "RRULE:FREQ=DAILY;COUNT=2", "SUMMARY:Longwinded",
+					"DESCRIPTION:"+strings.Repeat("words ", 100_000), "LOCATION:Here"))
 		}
-		agenda, err := h.Agenda(h.ctx, h.alice, query.AgendaQuery{From: day(1), Until: day(9), Keyword: "longwinded", Limit: 100})
+		agenda, err := h.Agenda(h.ctx, h.alice,
+			query.AgendaQuery{From: day(1), Until: day(9), Keyword: "longwinded", Limit: 100})
 		h.must(err)
 		found, err := h.SearchEvents(h.ctx, h.alice, query.EventSearch{Text: "longwinded", Past: true, Limit: 100})
 		h.must(err)

@@ -12,18 +12,21 @@ import (
 	"caldav-mcp-server/calendar/service"
 )
 
-// doomed makes a calendar of ann's that is not her default, with a meeting of hers that bob has accepted, one that is over, an
-// event of her own, and an invitation of bob's that she has accepted.
+// doomed makes a calendar of ann's that is not her default, with a meeting of hers that bob has accepted, one that is
+// over, an event of her own, and an invitation of bob's that she has accepted.
 func (g *guests) doomed() calendar.Calendar {
 	g.t.Helper()
 	ann, bob := g.people["ann"], g.people["bob"]
 	cal := g.calendar(ann.Caller, "doomed")
 	g.put(ann.Caller, cal, "meeting.ics", meetingOf(organizedByAnn, attendees("bob", "zoe")))
-	g.put(ann.Caller, cal, "over.ics", replaceUID(strings.ReplaceAll(meetingOf(organizedByAnn, attendees("bob", "zoe")), ":20260310", ":20250310"), "UID:over"))
+	g.put(ann.Caller, cal, "over.ics",
+		replaceUID(strings.ReplaceAll(meetingOf(organizedByAnn, attendees("bob", "zoe")), ":20260310", ":20250310"),
+			"UID:over"))
 	g.put(ann.Caller, cal, "own.ics", event("own", 2, "own"))
 	g.must(g.answer("ACCEPTED"))
 	g.chooses(ann.Caller, cal)
-	g.put(bob.Caller, bob.cal, "bobs.ics", replaceUID(meetingOf("ORGANIZER:mailto:bob@example.com", attendees("ann")), "UID:bobs"))
+	g.put(bob.Caller, bob.cal, "bobs.ics",
+		replaceUID(meetingOf("ORGANIZER:mailto:bob@example.com", attendees("ann")), "UID:bobs"))
 	invitation, err := g.Store.ObjectByUID(g.ctx, cal.ID, "bobs")
 	g.must(err)
 	g.put(ann.Caller, cal, invitation.Name, answering(string(invitation.Data), "ann", "ACCEPTED"))
@@ -32,8 +35,8 @@ func (g *guests) doomed() calendar.Calendar {
 	return cal
 }
 
-// told is what bob and ann's guests elsewhere know of what is in the calendar: the states of bob's copies, ann's answer to his
-// own event, and his answer as it stands in his copy.
+// told is what bob and ann's guests elsewhere know of what is in the calendar: the states of bob's copies, ann's answer
+// to his own event, and his answer as it stands in his copy.
 func (g *guests) told() string {
 	g.t.Helper()
 	bob := g.people["bob"]
@@ -115,7 +118,9 @@ func TestCalendarDeletionNeedsTheScopeOfItsMeetings(t *testing.T) {
 		bot := ann.Caller
 		bot.Token, bot.Scopes = "t", calendar.ScopeUsual|calendar.ScopeDelete
 		before := g.content(ann.Caller, cal)
-		for tell, word := range map[calendar.Telling]string{calendar.TellAll: "lacks the scope", calendar.TellNobody: "turns notifications off"} {
+		for tell, word := range map[calendar.Telling]string{
+			calendar.TellAll: "lacks the scope", calendar.TellNobody: "turns notifications off",
+		} {
 			_, err := g.DeletionAudience(g.ctx, bot, cal.ID, tell)
 			g.refused(err, calendar.Forbidden, calendar.RulePrivileges, word)
 			_, err = g.DeleteCalendarTelling(g.ctx, bot, cal.ID, tell)
@@ -129,7 +134,8 @@ func TestCalendarDeletionNeedsTheScopeOfItsMeetings(t *testing.T) {
 		}
 		_, err := g.DeleteCalendarTelling(g.ctx, bot, cal.ID, calendar.TellNobody)
 		g.must(err)
-		g.want("an invitation is thrown away without a word", g.told(), "STATUS:CANCELLED|STATUS:CANCELLED|ACCEPTED ACCEPTED")
+		g.want("an invitation is thrown away without a word", g.told(),
+			"STATUS:CANCELLED|STATUS:CANCELLED|ACCEPTED ACCEPTED")
 	})
 }
 
@@ -221,7 +227,8 @@ func TestMeetingThatIsElsewhereByNowStaysInTheTrash(t *testing.T) {
 	})
 }
 
-// TestUndoneCalendarCancelsItsMeetings: whoever takes back that a calendar was made calls off what people were invited to.
+// TestUndoneCalendarCancelsItsMeetings: whoever takes back that a calendar was made calls off what people were invited
+// to.
 func TestUndoneCalendarCancelsItsMeetings(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
 		ann := g.people["ann"]
@@ -251,7 +258,8 @@ func TestDefaultCalendarStays(t *testing.T) {
 		tasks := h.calendar(h.alice, "tasks", calendar.Todo)
 		refused := func(cal calendar.Calendar) {
 			h.t.Helper()
-			h.refused(h.DeleteCalendar(h.ctx, h.alice, cal.ID), calendar.Unsupported, calendar.RuleDefaultNeeded, "is the default calendar")
+			h.refused(h.DeleteCalendar(h.ctx, h.alice, cal.ID), calendar.Unsupported, calendar.RuleDefaultNeeded,
+				"is the default calendar")
 			_, err := h.DeletionAudience(h.ctx, h.alice, cal.ID, calendar.TellAll)
 			h.refused(err, calendar.Unsupported, calendar.RuleDefaultNeeded, "is the default calendar")
 		}

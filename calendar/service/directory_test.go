@@ -104,7 +104,9 @@ func TestOthersAreFoundByTheirWholeName(t *testing.T) {
 
 func TestAnOpenDirectoryHasEverybody(t *testing.T) {
 	each(t, func(h *house) {
-		h.Service = service.New(service.Config{Store: h.Store, Policy: calendar.Policy{OpenDirectory: true}, Now: h.Now})
+		h.Service = service.New(service.Config{
+			Store: h.Store, Policy: calendar.Policy{OpenDirectory: true}, Now: h.Now,
+		})
 		h.sees(h.alice, "alice bob")
 		h.finds(h.alice, "b", "bob")
 		bound := h.alice

@@ -43,15 +43,20 @@ func TestCreateEventWithAllItCanHave(t *testing.T) {
 		end := start
 		end.Hour = 10
 		saved, err := h.Create(h.ctx, h.alice, work, edit.Draft{
-			Kind:  content.Event,
-			Times: edit.Times{Start: edit.To(ical.Zoned(start, "W. Europe Standard Time")), End: edit.To(ical.Zoned(end, "Europe/Berlin"))},
+			Kind: content.Event,
+			Times: edit.Times{
+				Start: edit.To(ical.Zoned(start, "W. Europe Standard Time")),
+				End:   edit.To(ical.Zoned(end, "Europe/Berlin")),
+			},
 			Fields: edit.Fields{
 				Summary: edit.To("Plan; next, week"), Description: edit.To("a\nb"), Location: edit.To("Room 5"),
-				Rule: edit.To("FREQ=WEEKLY;UNTIL=20260601"), URL: edit.To("https://example.com/a"), Categories: edit.To([]string{"a,b", "c"}),
-				Organizer: edit.To(edit.Attendee{Address: "alice@example.com"}),
-				Attendees: edit.To([]edit.Attendee{{Address: "bob@example.com", Name: "Bob"}}),
-				Alarms:    edit.To([]edit.Alarm{{Minutes: 15}}),
-				Status:    edit.To(edit.Tentative), Transparency: edit.To(edit.Transparent), Class: edit.To(edit.Private),
+				Rule: edit.To("FREQ=WEEKLY;UNTIL=20260601"), URL: edit.To("https://example.com/a"),
+				Categories: edit.To([]string{"a,b", "c"}),
+				Organizer:  edit.To(edit.Attendee{Address: "alice@example.com"}),
+				Attendees:  edit.To([]edit.Attendee{{Address: "bob@example.com", Name: "Bob"}}),
+				Alarms:     edit.To([]edit.Alarm{{Minutes: 15}}),
+				Status:     edit.To(edit.Tentative), Transparency: edit.To(edit.Transparent),
+				Class: edit.To(edit.Private),
 			},
 		})
 		h.must(err)
@@ -129,8 +134,16 @@ func TestCreateRefuses(t *testing.T) {
 			fields edit.Fields
 			says   string
 		}{
-			{edit.Times{Start: edit.To(ical.Floating(later)), End: edit.To(ical.Floating(start))}, edit.Fields{}, "before it begins"},
-			{edit.Times{Start: edit.To(ical.Zoned(start, "Europe/Berlim"))}, edit.Fields{}, "did you mean Europe/Berlin"},
+			{
+				edit.Times{Start: edit.To(ical.Floating(later)), End: edit.To(ical.Floating(start))},
+				edit.Fields{},
+				"before it begins",
+			},
+			{
+				edit.Times{Start: edit.To(ical.Zoned(start, "Europe/Berlim"))},
+				edit.Fields{},
+				"did you mean Europe/Berlin",
+			},
 			{at, edit.Fields{Rule: edit.To("FREQ=SOMETIMES")}, "SOMETIMES"},
 			{at, edit.Fields{Status: edit.To(edit.Status("DONE"))}, "TENTATIVE, CONFIRMED, CANCELLED"},
 			{at, edit.Fields{Attendees: edit.To([]edit.Attendee{{Address: "bob"}})}, "e-mail"},
@@ -179,8 +192,10 @@ func TestSplitIsOneChange(t *testing.T) {
 			h.t.Errorf("changes %s", got)
 		}
 		h.same(strings.ReplaceAll(strings.Replace(weekly(), "COUNT=10", "COUNT=2", 1), "\r\n", "\n"),
-			strings.Replace(strings.Replace(h.text(h.alice, work, "one"), "SEQUENCE:1\n", "", 1), "DTSTAMP:20260301T080000Z", "DTSTAMP:20260301T000000Z", 1))
-		if got := h.text(h.alice, work, "id-3@caldav-server"); !strings.Contains(got, "RELATED-TO;RELTYPE=SIBLING:one\n") || !strings.Contains(got, "COUNT=8") {
+			strings.Replace(strings.Replace(h.text(h.alice, work, "one"), "SEQUENCE:1\n", "", 1),
+				"DTSTAMP:20260301T080000Z", "DTSTAMP:20260301T000000Z", 1))
+		if got := h.text(h.alice, work, "id-3@caldav-server"); !strings.Contains(got,
+			"RELATED-TO;RELTYPE=SIBLING:one\n") || !strings.Contains(got, "COUNT=8") {
 			h.t.Errorf("the second half:\n%s", got)
 		}
 	})
@@ -191,7 +206,8 @@ func TestEditObject(t *testing.T) {
 		work := h.calendar(h.alice, "work")
 		first := h.put(h.alice, work, "1.ics", event("one", 2, "x")).Object
 		title := edit.Change{Fields: edit.Fields{Summary: edit.To("y")}}
-		edited, err := h.EditObject(h.ctx, h.alice, work, "one", ledger.Edit{Change: title, When: calendar.Precondition{Match: []calendar.ETag{first.ETag}}})
+		edited, err := h.EditObject(h.ctx, h.alice, work, "one",
+			ledger.Edit{Change: title, When: calendar.Precondition{Match: []calendar.ETag{first.ETag}}})
 		h.must(err)
 		if got := edited.Saved.Object; got.Summary != "y" || got.Version != first.Version+1 || got.Name != "1.ics" {
 			h.t.Errorf("%+v", got)
@@ -202,7 +218,8 @@ func TestEditObject(t *testing.T) {
 		if again.Saved.Object.Version != edited.Saved.Object.Version {
 			h.t.Errorf("version %d", again.Saved.Object.Version)
 		}
-		_, err = h.EditObject(h.ctx, h.alice, work, "one", ledger.Edit{Change: title, When: calendar.Precondition{Match: []calendar.ETag{first.ETag}}})
+		_, err = h.EditObject(h.ctx, h.alice, work, "one",
+			ledger.Edit{Change: title, When: calendar.Precondition{Match: []calendar.ETag{first.ETag}}})
 		h.refused(err, calendar.Stale, "", "not what you expect")
 		_, err = h.EditObject(h.ctx, h.alice, work, "two", ledger.Edit{Change: title})
 		h.refused(err, calendar.NotFound, "", `"two"`)
@@ -254,7 +271,10 @@ func TestEditsAtOnce(t *testing.T) {
 		work := h.calendar(h.alice, "work")
 		h.put(h.alice, work, "1.ics", event("one", 2, "x"))
 		fields := []edit.Fields{
-			{Summary: edit.To("a")}, {Location: edit.To("b")}, {Description: edit.To("c")}, {URL: edit.To("https://example.com/d")},
+			{Summary: edit.To("a")},
+			{Location: edit.To("b")},
+			{Description: edit.To("c")},
+			{URL: edit.To("https://example.com/d")},
 		}
 		var wait sync.WaitGroup
 		failed := make([]error, len(fields))

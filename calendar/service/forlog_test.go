@@ -12,7 +12,8 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// TestForLogRepeatsNoCalendar: what is wrong with a text is told without the text, however deep the error lies (security M10).
+// TestForLogRepeatsNoCalendar: what is wrong with a text is told without the text, however deep the error lies
+// (security M10).
 func TestForLogRepeatsNoCalendar(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -28,18 +28,23 @@ func (h *house) busy(c calendar.Caller, day int, calendars ...calendar.Calendar)
 
 func TestFreeBusy(t *testing.T) {
 	each(t, func(h *house) {
-		work, home, birthdays := h.calendar(h.alice, "work"), h.calendar(h.alice, "home"), h.calendar(h.alice, "birthdays")
+		work, home, birthdays := h.calendar(h.alice, "work"), h.calendar(h.alice, "home"), h.calendar(h.alice,
+			"birthdays")
 		h.must(h.ChangeCalendar(h.ctx, h.alice, birthdays.ID, func(p *calendar.Properties) error {
 			p.Transparent = true
 			return nil
 		}))
 		birthdays = h.fresh(h.alice, birthdays)
 		h.put(h.alice, work, "1.ics", event("one", 9, "x"))
-		h.put(h.alice, home, "1.ics", text(calendar.Event, "two", "DTSTART:20260302T093000Z", "DURATION:PT1H", "RRULE:FREQ=WEEKLY"))
-		h.put(h.alice, home, "2.ics", text(calendar.Event, "three", "DTSTART:20260309T120000Z", "DURATION:PT1H", "TRANSP:TRANSPARENT"))
-		h.put(h.alice, home, "3.ics", text(calendar.Event, "four", "DTSTART:20260309T120000Z", "DURATION:PT1H", "STATUS:CANCELLED"))
+		h.put(h.alice, home, "1.ics",
+			text(calendar.Event, "two", "DTSTART:20260302T093000Z", "DURATION:PT1H", "RRULE:FREQ=WEEKLY"))
+		h.put(h.alice, home, "2.ics",
+			text(calendar.Event, "three", "DTSTART:20260309T120000Z", "DURATION:PT1H", "TRANSP:TRANSPARENT"))
+		h.put(h.alice, home, "3.ics",
+			text(calendar.Event, "four", "DTSTART:20260309T120000Z", "DURATION:PT1H", "STATUS:CANCELLED"))
 		h.put(h.alice, home, "4.ics", text(calendar.Todo, "five", "DTSTART:20260309T120000Z", "DUE:20260309T140000Z"))
-		h.put(h.alice, birthdays, "1.ics", text(calendar.Event, "six", "DTSTART;VALUE=DATE:20000309", "RRULE:FREQ=YEARLY"))
+		h.put(h.alice, birthdays, "1.ics",
+			text(calendar.Event, "six", "DTSTART;VALUE=DATE:20000309", "RRULE:FREQ=YEARLY"))
 		for _, c := range []struct {
 			day       int
 			calendars []calendar.Calendar
@@ -62,11 +67,18 @@ func TestFreeBusy(t *testing.T) {
 // TestBusyTimesOfOthers takes no more than leave to see them, and the answers of the owner.
 func TestBusyTimesOfOthers(t *testing.T) {
 	each(t, func(h *house) {
-		carol := calendar.Caller{User: calendar.User{ID: "user-carol", Name: "carol", Email: "carol@example.com", Created: h.Now()}, Scopes: calendar.ScopeAll}
+		carol := calendar.Caller{
+			User:   calendar.User{ID: "user-carol", Name: "carol", Email: "carol@example.com", Created: h.Now()},
+			Scopes: calendar.ScopeAll,
+		}
 		h.must(h.Store.InsertUser(h.ctx, carol.User, ""))
 		work := h.calendar(carol, "work")
-		h.put(carol, work, "1.ics", text(calendar.Event, "one", "DTSTART:20260309T090000Z", "DURATION:PT1H", "ATTENDEE;PARTSTAT=DECLINED:mailto:Carol@example.com"))
-		h.put(carol, work, "2.ics", text(calendar.Event, "two", "DTSTART:20260309T120000Z", "DURATION:PT1H", "ATTENDEE;PARTSTAT=ACCEPTED:mailto:carol@example.com"))
+		h.put(carol, work, "1.ics",
+			text(calendar.Event, "one", "DTSTART:20260309T090000Z", "DURATION:PT1H",
+				"ATTENDEE;PARTSTAT=DECLINED:mailto:Carol@example.com"))
+		h.put(carol, work, "2.ics",
+			text(calendar.Event, "two", "DTSTART:20260309T120000Z", "DURATION:PT1H",
+				"ATTENDEE;PARTSTAT=ACCEPTED:mailto:carol@example.com"))
 		shared := work
 		shared.Access = calendar.FreeBusyAccess
 		const want = "12:00-13:00 BUSY"
@@ -80,7 +92,8 @@ func TestBusyTimesOfOthers(t *testing.T) {
 			h.t.Errorf("bob's own time: %q", got)
 		}
 		shared.Access = calendar.NoAccess
-		_, err := h.FreeBusy(h.ctx, h.bob, query.BusyQuery{Calendars: []calendar.Calendar{shared}, From: h.Now(), Until: h.Now().Add(time.Hour)})
+		_, err := h.FreeBusy(h.ctx, h.bob,
+			query.BusyQuery{Calendars: []calendar.Calendar{shared}, From: h.Now(), Until: h.Now().Add(time.Hour)})
 		h.refused(err, calendar.NotFound, "", string(work.ID))
 	})
 }
@@ -89,7 +102,8 @@ func TestFreeBusyIsRefused(t *testing.T) {
 	each(t, func(h *house) {
 		cal := h.calendar(h.alice, "work")
 		for _, until := range []time.Time{{}, h.Now(), h.Now().Add(-time.Hour)} {
-			_, err := h.FreeBusy(h.ctx, h.alice, query.BusyQuery{Calendars: []calendar.Calendar{cal}, From: h.Now(), Until: until})
+			_, err := h.FreeBusy(h.ctx, h.alice,
+				query.BusyQuery{Calendars: []calendar.Calendar{cal}, From: h.Now(), Until: until})
 			h.refused(err, calendar.Invalid, "", "after its start")
 		}
 		// Each stays below what one object may have, together they are too many.
@@ -110,7 +124,8 @@ func TestBusyText(t *testing.T) {
 		busy, err := h.FreeBusy(h.ctx, h.alice, q)
 		h.must(err)
 		want := strings.Join([]string{
-			"BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//caldav-mcp-server//EN", "BEGIN:VFREEBUSY", "UID:id-2@caldav-server",
+			"BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//caldav-mcp-server//EN", "BEGIN:VFREEBUSY",
+			"UID:id-2@caldav-server",
 			"DTSTAMP:20260301T080000Z", "DTSTART:20260301T080000Z", "DTEND:20260315T080000Z",
 			"FREEBUSY;FBTYPE=BUSY:20260309T090000Z/20260309T100000Z", "END:VFREEBUSY", "END:VCALENDAR", "",
 		}, "\r\n")
@@ -149,7 +164,9 @@ func TestDaysOfOthersAreTheirs(t *testing.T) {
 			{h.bob, shared, berlin, newYork},
 		} {
 			from := time.Date(2027, 2, 27, 0, 0, 0, 0, time.UTC)
-			busy, err := h.FreeBusy(h.ctx, c.who, query.BusyQuery{Calendars: []calendar.Calendar{c.cal}, From: from, Until: from.AddDate(0, 0, 7), Timezone: c.in})
+			busy, err := h.FreeBusy(h.ctx, c.who, query.BusyQuery{
+				Calendars: []calendar.Calendar{c.cal}, From: from, Until: from.AddDate(0, 0, 7), Timezone: c.in,
+			})
 			h.must(err)
 			var got []string
 			for _, p := range busy.Periods {
@@ -166,11 +183,15 @@ func TestDaysOfOthersAreTheirs(t *testing.T) {
 func TestBusyTimesThatAreNotAllKnown(t *testing.T) {
 	each(t, func(h *house) {
 		cal := h.calendar(h.alice, "work")
-		h.put(h.alice, cal, "1.ics", text(calendar.Event, "chinese", "DTSTART:20260309T090000Z", "DURATION:PT1H", "RRULE:RSCALE=CHINESE;FREQ=YEARLY"))
+		h.put(h.alice, cal, "1.ics",
+			text(calendar.Event, "chinese", "DTSTART:20260309T090000Z", "DURATION:PT1H",
+				"RRULE:RSCALE=CHINESE;FREQ=YEARLY"))
 		q := query.BusyQuery{From: h.Now(), Until: h.Now().AddDate(0, 0, 14)}
 		busy, err := h.FreeBusy(h.ctx, h.alice, q)
 		h.must(err)
-		if busy.Unread != 1 || !strings.Contains(string(h.BusyText(q, busy)), "\r\nCOMMENT:Incomplete: objects that could not be evaluated: 1.") {
+		if busy.Unread != 1 ||
+			!strings.Contains(string(h.BusyText(q, busy)),
+				"\r\nCOMMENT:Incomplete: objects that could not be evaluated: 1.") {
 			h.t.Errorf("%d are unread, and it is said:\n%s", busy.Unread, h.BusyText(q, busy))
 		}
 	})

@@ -30,22 +30,37 @@ func (c *impatient) Err() error {
 	return c.Context.Err()
 }
 
-// TestWhatNobodyWaitsForStops is H3's second half: whatever is costly is given up soon after its client has gone (security H3).
+// TestWhatNobodyWaitsForStops is H3's second half: whatever is costly is given up soon after its client has gone
+// (security H3).
 func TestWhatNobodyWaitsForStops(t *testing.T) {
 	each(t, func(h *house) {
 		cal := h.calendar(h.alice, "work")
-		h.put(h.alice, cal, "comments.ics", strings.Replace(event("comments", 2, "x"), "END:VEVENT", strings.Repeat("COMMENT:Ä\r\n", 20_000)+"END:VEVENT", 1))
+		h.put(h.alice, cal, "comments.ics",
+			strings.Replace(event("comments", 2, "x"), "END:VEVENT",
+				strings.Repeat("COMMENT:Ä\r\n", 20_000)+"END:VEVENT", 1))
 		for i := range 100 {
-			h.put(h.alice, cal, calendar.ObjectName(fmt.Sprint(i, ".ics")), text(calendar.Event, fmt.Sprint(i), "DTSTART:20200101T090000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY", "SUMMARY:word"))
+			h.put(h.alice, cal, calendar.ObjectName(fmt.Sprint(i, ".ics")),
+				text(calendar.Event, fmt.Sprint(i), "DTSTART:20200101T090000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY",
+					"SUMMARY:word"))
 		}
 		cal = h.fresh(h.alice, cal)
 		from, until := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
-		looked := filter.PropFilter{Name: "COMMENT", Text: &filter.TextMatch{Text: "never", Collation: "i;unicode-casemap"}}
+		looked := filter.PropFilter{
+			Name: "COMMENT", Text: &filter.TextMatch{Text: "never", Collation: "i;unicode-casemap"},
+		}
 		for name, do := range map[string]func(ctx context.Context) error{
 			"a query for text": func(ctx context.Context) error {
 				m := h.Meter(ctx, h.alice)
 				defer m.Close()
-				for _, err := range h.Query(ctx, h.alice, cal, query.Query{Meter: m, Filter: filter.Filter{{Name: "VCALENDAR", Components: []filter.CompFilter{{Name: "VEVENT", Props: []filter.PropFilter{looked}}}}}}) {
+				for _, err := range h.Query(ctx, h.alice, cal, query.Query{
+					Meter: m,
+					Filter: filter.Filter{
+						{
+							Name:       "VCALENDAR",
+							Components: []filter.CompFilter{{Name: "VEVENT", Props: []filter.PropFilter{looked}}},
+						},
+					},
+				}) {
 					if err != nil {
 						return err
 					}
@@ -75,7 +90,9 @@ func TestWhatNobodyWaitsForStops(t *testing.T) {
 				defer m.Close()
 				for o, err := range h.Objects(ctx, m, h.alice, cal, calendar.ObjectQuery{WithData: true}) {
 					if err == nil {
-						_, err = h.Render(ctx, cal, o, query.View{Meter: m, Shape: render.Shape{Expand: &filter.TimeRange{Start: from, End: until}}})
+						_, err = h.Render(ctx, cal, o, query.View{
+							Meter: m, Shape: render.Shape{Expand: &filter.TimeRange{Start: from, End: until}},
+						})
 					}
 					if err != nil {
 						return err

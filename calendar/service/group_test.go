@@ -155,7 +155,8 @@ func TestGroupOfOthers(t *testing.T) {
 		share, err := h.Settle(h.ctx, h.alice, cal.ID, "board", calendar.ReadAccess)
 		h.must(err)
 		h.expects(h.bob, cal.ID, calendar.ReadAccess)
-		_, err = h.Reshare(h.ctx, h.alice, cal.ID, []calendar.ShareEdit{{With: share.User, Access: calendar.WriteAccess}})
+		_, err = h.Reshare(h.ctx, h.alice, cal.ID,
+			[]calendar.ShareEdit{{With: share.User, Access: calendar.WriteAccess}})
 		h.refused(err, calendar.Forbidden, "", `you are not in the group "board"`)
 		people, err := h.People(h.ctx, h.alice)
 		h.must(err)
@@ -167,7 +168,8 @@ func TestGroupOfOthers(t *testing.T) {
 		login := auth.New(h.Login())
 		for what, try := range map[string]func() error{
 			"a token": func() error {
-				_, _, err := login.CreateToken(h.ctx, auth.TokenSpec{User: "board", Name: "x", Scopes: calendar.ScopeAll})
+				_, _, err := login.CreateToken(h.ctx,
+					auth.TokenSpec{User: "board", Name: "x", Scopes: calendar.ScopeAll})
 				return err
 			},
 			"a password": func() error { return login.SetPassword(h.ctx, "board", "correct horse battery") },

@@ -44,19 +44,34 @@ func TestHomeChanges(t *testing.T) {
 			{"nothing", func() {}, ""},
 			{"an object", func() { h.put(h.alice, work, "1.ics", event("one", 2, "x")) }, "work"},
 			{"properties", func() {
-				h.must(h.ChangeCalendar(h.ctx, h.alice, rest.ID, func(p *calendar.Properties) error { p.Name = "x"; return nil }))
+				h.must(h.ChangeCalendar(h.ctx, h.alice, rest.ID, func(p *calendar.Properties) error {
+					p.Name = "x"
+					return nil
+				}))
 			}, "rest"},
 			{"another's calendar", func() { h.put(h.bob, shared, "1.ics", event("one", 2, "x")) }, ""},
 			{"a share", func() { h.must(h.give(shared.ID, h.alice.User.ID, calendar.ReadAccess)) }, sharedAt},
 			{"an object of it", func() { h.put(h.bob, shared, "2.ics", event("two", 2, "x")) }, sharedAt},
 			{"more access", func() { h.must(h.give(shared.ID, h.alice.User.ID, calendar.WriteAccess)) }, sharedAt},
-			{"busy times alone", func() { h.must(h.give(shared.ID, h.alice.User.ID, calendar.FreeBusyAccess)) }, sharedAt},
-			{"an object that is not hers to know of", func() { h.put(h.bob, shared, "3.ics", event("three", 2, "x")) }, ""},
+			{
+				"busy times alone", func() { h.must(h.give(shared.ID, h.alice.User.ID, calendar.FreeBusyAccess)) },
+				sharedAt,
+			},
+			{
+				"an object that is not hers to know of",
+				func() { h.put(h.bob, shared, "3.ics", event("three", 2, "x")) }, "",
+			},
 			{"what it is for", func() {
-				h.must(h.ChangeCalendar(h.ctx, h.bob, shared.ID, func(p *calendar.Properties) error { p.Description = &p.Name; return nil }))
+				h.must(h.ChangeCalendar(h.ctx, h.bob, shared.ID, func(p *calendar.Properties) error {
+					p.Description = &p.Name
+					return nil
+				}))
 			}, ""},
 			{"its name", func() {
-				h.must(h.ChangeCalendar(h.ctx, h.bob, shared.ID, func(p *calendar.Properties) error { p.Name = "y"; return nil }))
+				h.must(h.ChangeCalendar(h.ctx, h.bob, shared.ID, func(p *calendar.Properties) error {
+					p.Name = "y"
+					return nil
+				}))
 			}, sharedAt},
 			{"no share", func() { h.must(h.give(shared.ID, h.alice.User.ID, calendar.NoAccess)) }, "-" + sharedAt},
 			{"another address", func() { h.must(h.MoveCalendar(h.ctx, h.alice, rest.ID, "new")) }, "-rest new"},
@@ -199,7 +214,9 @@ func TestKeptPropertiesAreBounded(t *testing.T) {
 		keep := func(c calendar.Caller, edits ...calendar.DeadProperty) error {
 			return h.SetDeadProperties(h.ctx, c, home, edits, calendar.Precondition{})
 		}
-		large := calendar.DeadProperty{Name: calendar.PropertyName{Local: "x"}, Value: strings.Repeat("x", calendar.MaxDeadPropertyBytes+1)}
+		large := calendar.DeadProperty{
+			Name: calendar.PropertyName{Local: "x"}, Value: strings.Repeat("x", calendar.MaxDeadPropertyBytes+1),
+		}
 		h.refused(keep(h.alice, large), calendar.TooLarge, calendar.RuleDiskSpace, "bytes")
 		var many []calendar.DeadProperty
 		for i := range calendar.MaxDeadProperties + 1 {
@@ -243,7 +260,8 @@ func TestBoundTokensLearnOfNoOtherCalendar(t *testing.T) {
 			h.t.Errorf("told of again: %q", got)
 		}
 		for _, to := range []calendar.Segment{"secret", "free"} {
-			h.refused(h.MoveCalendar(h.ctx, bound, work.ID, to), calendar.Forbidden, calendar.RulePrivileges, "limited to certain calendars")
+			h.refused(h.MoveCalendar(h.ctx, bound, work.ID, to), calendar.Forbidden, calendar.RulePrivileges,
+				"limited to certain calendars")
 		}
 	})
 }

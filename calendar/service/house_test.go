@@ -29,7 +29,10 @@ type house struct {
 func each(t *testing.T, test func(h *house)) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
-		h := &house{t: t, ctx: t.Context(), House: housetest.Open(t, url, housetest.At(time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)))}
+		h := &house{
+			t: t, ctx: t.Context(),
+			House: housetest.Open(t, url, housetest.At(time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC))),
+		}
 		h.config = h.Middle()
 		h.config.ImageBytes = 1 << 20
 		h.Service = service.New(h.config)
@@ -60,7 +63,8 @@ func (h *house) user(name string) calendar.Caller {
 
 func (h *house) calendar(c calendar.Caller, at calendar.Segment, kinds ...calendar.Kind) calendar.Calendar {
 	h.t.Helper()
-	cal, err := h.CreateCalendar(h.ctx, c, calendar.NewCalendar{Segment: at, Properties: calendar.Properties{Kinds: kinds}})
+	cal, err := h.CreateCalendar(h.ctx, c,
+		calendar.NewCalendar{Segment: at, Properties: calendar.Properties{Kinds: kinds}})
 	h.must(err)
 	return cal
 }
@@ -93,8 +97,12 @@ func (h *house) give(id calendar.CalendarID, user calendar.UserID, access calend
 }
 
 // ChangeCalendar is PatchCalendar without properties that are kept.
-func (h *house) ChangeCalendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID, edit func(*calendar.Properties) error) error {
-	return h.PatchCalendar(ctx, c, id, func(p *calendar.Properties) ([]calendar.DeadProperty, error) { return nil, edit(p) })
+func (h *house) ChangeCalendar(
+	ctx context.Context, c calendar.Caller, id calendar.CalendarID, edit func(*calendar.Properties) error,
+) error {
+	return h.PatchCalendar(ctx, c, id, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
+		return nil, edit(p)
+	})
 }
 
 // now returns the calendar as it is by now.
@@ -139,15 +147,18 @@ func (h *house) token(c calendar.Caller, cal calendar.Calendar) string {
 // refused checks why something was refused.
 func (h *house) refused(err error, reason calendar.Reason, rule calendar.Rule, says string) {
 	h.t.Helper()
-	if err == nil || calendar.ReasonOf(err) != reason || calendar.RuleOf(err) != rule || !strings.Contains(err.Error(), says) {
-		h.t.Errorf("%v (%s, %q), want %s, %q with %q", err, calendar.ReasonOf(err), calendar.RuleOf(err), reason, rule, says)
+	if err == nil || calendar.ReasonOf(err) != reason || calendar.RuleOf(err) != rule ||
+		!strings.Contains(err.Error(), says) {
+		h.t.Errorf("%v (%s, %q), want %s, %q with %q", err, calendar.ReasonOf(err), calendar.RuleOf(err), reason, rule,
+			says)
 	}
 }
 
 // event returns the text of an event on a day of March 2026.
 func event(uid string, day int, summary string) string {
 	return fmt.Sprintf("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nBEGIN:VEVENT\r\nUID:%s\r\n"+
-		"DTSTAMP:20260301T000000Z\r\nDTSTART:202603%02dT090000Z\r\nDTEND:202603%02dT100000Z\r\nSUMMARY:%s\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
+		"DTSTAMP:20260301T000000Z\r\nDTSTART:202603%02dT090000Z\r\nDTEND:202603%02dT100000Z\r\nSUMMARY:%s\r\n"+
+		"END:VEVENT\r\nEND:VCALENDAR\r\n",
 		uid, day, day, summary)
 }
 

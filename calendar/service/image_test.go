@@ -102,7 +102,8 @@ func (p *processes) put(s *service.Service, n int) {
 	if n%3 == 0 {
 		data = strings.Replace(data, "SUMMARY", "RRULE:FREQ=WEEKLY;COUNT=5\r\nSUMMARY", 1)
 	}
-	_, err := s.Put(p.t.Context(), p.alice, p.at(s), calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(data)})
+	_, err := s.Put(p.t.Context(), p.alice, p.at(s),
+		calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(data)})
 	p.refusedOrDone(err) // the event may have another name by now
 }
 
@@ -118,10 +119,11 @@ var deeds = []struct {
 		p.refusedOrDone(err)
 	}},
 	{"settings", func(p *processes) {
-		p.must(p.any().PatchCalendar(p.t.Context(), p.alice, p.cal, func(q *calendar.Properties) ([]calendar.DeadProperty, error) {
-			q.Name += "x"
-			return nil, nil
-		}))
+		p.must(p.any().PatchCalendar(p.t.Context(), p.alice, p.cal,
+			func(q *calendar.Properties) ([]calendar.DeadProperty, error) {
+				q.Name += "x"
+				return nil, nil
+			}))
 	}},
 	{"many", func(p *processes) {
 		s := p.any()
@@ -138,14 +140,16 @@ var deeds = []struct {
 		p.must(err)
 	}},
 	{"move", func(p *processes) {
-		p.must(p.any().MoveCalendar(p.t.Context(), p.alice, p.cal, calendar.Segment(fmt.Sprint("at-", p.random.IntN(1000)))))
+		p.must(p.any().MoveCalendar(p.t.Context(), p.alice, p.cal,
+			calendar.Segment(fmt.Sprint("at-", p.random.IntN(1000)))))
 	}},
 	{"rename", func(p *processes) {
 		s := p.any()
 		cal, from, to := p.at(s), p.random.IntN(40), p.random.IntN(40)
 		_, err := s.Move(p.t.Context(), p.alice, ledger.Transfer{
 			From: cal, Name: calendar.ObjectName(fmt.Sprintf("event-%d.ics", from)),
-			To: cal, As: calendar.ObjectName(fmt.Sprintf("event-%d.ics", to)), Then: calendar.Precondition{NoneMatchAny: true},
+			To: cal, As: calendar.ObjectName(fmt.Sprintf("event-%d.ics", to)),
+			Then: calendar.Precondition{NoneMatchAny: true},
 		})
 		p.refusedOrDone(err)
 	}},
@@ -172,7 +176,9 @@ var deeds = []struct {
 // TestImagesShowWhatTheStoreHas: whatever happens to a calendar by whichever process, one that
 // holds it in memory answers as one that does not.
 func TestImagesShowWhatTheStoreHas(t *testing.T) {
-	for name, imageBytes := range map[string]int64{"in memory": 1 << 20, "short of memory": 60_000, "in pieces": 14_000} {
+	for name, imageBytes := range map[string]int64{
+		"in memory": 1 << 20, "short of memory": 60_000, "in pieces": 14_000,
+	} {
 		t.Run(name, func(t *testing.T) {
 			eachWithProcesses(t, imageBytes, func(p *processes) {
 				for step := range slowtest.Rounds(p.t, slowtest.Random, 50, 300) {
@@ -203,12 +209,19 @@ func (p *processes) compare(s *service.Service) (failed bool) {
 		"heads": func(s *service.Service) []string {
 			return told(s.Objects(p.t.Context(), nil, p.alice, p.at(s), calendar.ObjectQuery{}))
 		},
-		"week": func(s *service.Service) []string { return told(s.Query(p.t.Context(), p.alice, p.at(s), weekOf(day))) },
-		"days": func(s *service.Service) []string { return told(s.Query(p.t.Context(), p.alice, p.at(s), daysOf(some))) },
-		"heads of days": func(s *service.Service) []string {
-			return told(s.Objects(p.t.Context(), nil, p.alice, p.at(s), calendar.ObjectQuery{From: new(some.Unix()), Until: new(some.Unix() + 40*3600)}))
+		"week": func(s *service.Service) []string {
+			return told(s.Query(p.t.Context(), p.alice, p.at(s), weekOf(day)))
 		},
-		"changes": func(s *service.Service) []string { return told(s.Changes(p.t.Context(), nil, p.alice, p.at(s), since)) },
+		"days": func(s *service.Service) []string {
+			return told(s.Query(p.t.Context(), p.alice, p.at(s), daysOf(some)))
+		},
+		"heads of days": func(s *service.Service) []string {
+			return told(s.Objects(p.t.Context(), nil, p.alice, p.at(s),
+				calendar.ObjectQuery{From: new(some.Unix()), Until: new(some.Unix() + 40*3600)}))
+		},
+		"changes": func(s *service.Service) []string {
+			return told(s.Changes(p.t.Context(), nil, p.alice, p.at(s), since))
+		},
 		"named": func(s *service.Service) []string {
 			return told(s.Objects(p.t.Context(), nil, p.alice, p.at(s), calendar.ObjectQuery{
 				Names: []calendar.ObjectName{name, "event-1.ics", "event-1.ics", "none"}, WithData: true,
@@ -265,7 +278,9 @@ func during(start time.Time, length time.Duration) query.Query {
 func told(all iter.Seq2[calendar.Object, error]) []string {
 	var lines []string
 	for o, err := range all {
-		lines = append(lines, fmt.Sprint(o.Name, " ", o.Version, o.ETag, o.Deleted, o.Size, o.Modified.Unix(), o.UID, o.Kind, string(o.Data), err))
+		lines = append(lines,
+			fmt.Sprint(o.Name, " ", o.Version, o.ETag, o.Deleted, o.Size, o.Modified.Unix(), o.UID, o.Kind,
+				string(o.Data), err))
 	}
 	return lines
 }
@@ -280,7 +295,8 @@ func TestImagesKeepUp(t *testing.T) {
 			all.Go(func() {
 				s, other := p.two[writer%2], p.two[(writer+1)%2]
 				for n := range 25 {
-					if err := writeAndSee(ctx, s, other, p.alice, p.cal, fmt.Sprintf("w%d-%d", writer, n%5), n); err != nil {
+					if err := writeAndSee(ctx, s, other, p.alice, p.cal, fmt.Sprintf("w%d-%d", writer, n%5), n); err !=
+						nil {
 						p.t.Error(err)
 						return
 					}
@@ -295,7 +311,9 @@ func TestImagesKeepUp(t *testing.T) {
 }
 
 // writeAndSee puts an event into one process and looks for it, in every way, in the other.
-func writeAndSee(ctx context.Context, s, other *service.Service, c calendar.Caller, id calendar.CalendarID, uid string, n int) error {
+func writeAndSee(
+	ctx context.Context, s, other *service.Service, c calendar.Caller, id calendar.CalendarID, uid string, n int,
+) error {
 	cal, err := s.Calendar(ctx, c, id)
 	if err != nil {
 		return err

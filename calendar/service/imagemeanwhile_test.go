@@ -21,7 +21,9 @@ type slowReader struct {
 	meanwhile func()
 }
 
-func (s *slowReader) Changes(ctx context.Context, id calendar.CalendarID, in calendar.VersionRange) iter.Seq2[calendar.Object, error] {
+func (s *slowReader) Changes(
+	ctx context.Context, id calendar.CalendarID, in calendar.VersionRange,
+) iter.Seq2[calendar.Object, error] {
 	return func(yield func(calendar.Object, error) bool) {
 		for o, err := range s.Store.Changes(ctx, id, in) {
 			s.once.Do(s.meanwhile)
@@ -39,14 +41,17 @@ func TestImageOfACalendarThatChangesMeanwhile(t *testing.T) {
 		var drafts []calendar.Draft
 		for n := range 600 { // more than a page
 			uid := fmt.Sprintf("event-%03d", n)
-			drafts = append(drafts, calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(event(uid, 5, "first"))})
+			drafts = append(drafts,
+				calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(event(uid, 5, "first"))})
 		}
 		for _, d := range drafts {
 			_, err := p.plain.Put(p.t.Context(), p.alice, p.at(p.plain), d)
 			p.must(err)
 		}
 		s := service.New(service.Config{
-			Limits: calendar.DefaultLimits(), Now: time.Now, ImageBytes: 1 << 22, NewID: func() string { return "unused" },
+			Limits: calendar.DefaultLimits(), Now: time.Now, ImageBytes: 1 << 22, NewID: func() string {
+				return "unused"
+			},
 			Store: &slowReader{Store: p.store, meanwhile: func() {
 				p.must(p.plain.Delete(p.t.Context(), p.alice, p.at(p.plain), "event-001.ics", calendar.Precondition{}))
 				_, err := p.plain.Put(p.t.Context(), p.alice, p.at(p.plain), calendar.Draft{

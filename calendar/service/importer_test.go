@@ -18,7 +18,9 @@ func (h *house) imports(cal calendar.Calendar, i calendar.Import, want calendar.
 }
 
 // importsAs wants each of a batch to end in a way.
-func (h *house) importsAs(with *ledger.Importer, cal calendar.Calendar, want calendar.Imported, batch ...calendar.Import) {
+func (h *house) importsAs(
+	with *ledger.Importer, cal calendar.Calendar, want calendar.Imported, batch ...calendar.Import,
+) {
 	h.t.Helper()
 	results, err := with.Store(h.ctx, cal, batch)
 	h.must(err)
@@ -43,7 +45,8 @@ func TestImportTwiceChangesNothing(t *testing.T) {
 		if h.token(h.alice, work) != before {
 			h.t.Error("the calendar has changed")
 		}
-		h.importsAs(replacing, work, calendar.ImportedReplaced, calendar.Import{Data: []byte(event("one", 2, "another")), Name: "ignored.ics"})
+		h.importsAs(replacing, work, calendar.ImportedReplaced,
+			calendar.Import{Data: []byte(event("one", 2, "another")), Name: "ignored.ics"})
 		if got := h.changes(h.alice, work, before); got != "one.ics@3" {
 			h.t.Errorf("changed: %q", got)
 		}
@@ -58,7 +61,8 @@ func TestImportFindsNames(t *testing.T) {
 		for _, uid := range []string{"one", "two@example.com", "a/b", "..", strings.Repeat("x", 900), "ü"} {
 			h.imports(work, calendar.Import{Data: []byte(event(uid, 2, uid))}, calendar.ImportedNew)
 		}
-		h.imports(work, calendar.Import{Data: []byte(event("given", 2, "x")), Name: "given name.ics"}, calendar.ImportedNew)
+		h.imports(work, calendar.Import{Data: []byte(event("given", 2, "x")), Name: "given name.ics"},
+			calendar.ImportedNew)
 		found := map[calendar.ObjectName]bool{}
 		for _, o := range h.all(h.Objects(h.ctx, nil, h.alice, work, calendar.ObjectQuery{})) {
 			found[o.Name] = true
@@ -89,7 +93,8 @@ func TestImportRefusesWhatPutRefuses(t *testing.T) {
 			if test.caller.User.ID != h.alice.User.ID {
 				cal.Access = calendar.NoAccess
 			}
-			results, err := h.NewImporter(test.caller, calendar.ImportOptions{}).Store(h.ctx, cal, []calendar.Import{{Data: []byte(test.data)}})
+			results, err := h.NewImporter(test.caller, calendar.ImportOptions{}).
+				Store(h.ctx, cal, []calendar.Import{{Data: []byte(test.data)}})
 			if err == nil {
 				err = results[0].Err
 			}
@@ -120,7 +125,8 @@ func TestImportIsOneUndo(t *testing.T) {
 		h.importsAs(with, work, calendar.ImportedReplaced, calendar.Import{Data: []byte(event("mine", 2, "theirs"))})
 		h.importsAs(with, work, calendar.ImportedNew, many(300, 510)...)
 		color := "#112233"
-		old, made, err := with.Calendar(h.ctx, calendar.NewCalendar{Segment: "old", Properties: calendar.Properties{Name: "Old", Color: &color}})
+		old, made, err := with.Calendar(h.ctx,
+			calendar.NewCalendar{Segment: "old", Properties: calendar.Properties{Name: "Old", Color: &color}})
 		if err != nil || !made {
 			t.Fatalf("%v, made: %v", err, made)
 		}
@@ -132,7 +138,9 @@ func TestImportIsOneUndo(t *testing.T) {
 		}
 		undone, err := h.Undo(h.ctx, h.alice, h.latest(h.alice, work).ID())
 		h.must(err)
-		if got := h.all(h.Objects(h.ctx, nil, h.alice, h.fresh(h.alice, work), calendar.ObjectQuery{WithData: true})); len(got) != 1 || !strings.Contains(string(got[0].Data), "SUMMARY:mine") {
+		if got := h.all(h.Objects(h.ctx, nil, h.alice, h.fresh(h.alice, work), calendar.ObjectQuery{
+			WithData: true,
+		})); len(got) != 1 || !strings.Contains(string(got[0].Data), "SUMMARY:mine") {
 			h.t.Errorf("%d objects are left", len(got))
 		}
 		if _, err := h.Calendar(h.ctx, h.alice, old.ID); calendar.ReasonOf(err) != calendar.NotFound {
@@ -147,7 +155,8 @@ func TestImportIsOneUndo(t *testing.T) {
 			in   calendar.Calendar
 			want int
 		}{{work, 511}, {old, 3}} {
-			if got := h.all(h.Objects(h.ctx, nil, h.alice, h.fresh(h.alice, back.in), calendar.ObjectQuery{})); len(got) != back.want {
+			if got := h.all(h.Objects(h.ctx, nil, h.alice, h.fresh(h.alice, back.in),
+				calendar.ObjectQuery{})); len(got) != back.want {
 				h.t.Errorf("%s has %d objects again, want %d", back.in.Name, len(got), back.want)
 			}
 		}
@@ -157,7 +166,8 @@ func TestImportIsOneUndo(t *testing.T) {
 		if _, err := h.Undo(h.ctx, h.alice, whole); calendar.ReasonOf(err) != calendar.Stale {
 			h.t.Errorf("after a change: %v", err)
 		}
-		if got := h.all(h.Objects(h.ctx, nil, h.alice, h.fresh(h.alice, work), calendar.ObjectQuery{})); len(got) != 511 {
+		if got := h.all(h.Objects(h.ctx, nil, h.alice, h.fresh(h.alice, work), calendar.ObjectQuery{})); len(got) !=
+			511 {
 			h.t.Errorf("after a refusal %d objects are left", len(got))
 		}
 	})
@@ -169,7 +179,11 @@ func TestImportPreviewTellsWhatTheImportDoes(t *testing.T) {
 		work := h.calendar(h.alice, "work")
 		h.put(h.alice, work, "mine.ics", event("mine", 2, "mine"))
 		before := h.token(h.alice, work)
-		here := []calendar.Import{{Data: []byte(event("mine", 2, "mine"))}, {Data: []byte(event("mine", 2, "theirs"))}, {Data: []byte("nonsense")}}
+		here := []calendar.Import{
+			{Data: []byte(event("mine", 2, "mine"))},
+			{Data: []byte(event("mine", 2, "theirs"))},
+			{Data: []byte("nonsense")},
+		}
 		here = append(here, many(0, 1)...)
 		here = append(here, many(0, 1)...)
 		var told [2]string
@@ -197,8 +211,8 @@ func TestImportPreviewTellsWhatTheImportDoes(t *testing.T) {
 	})
 }
 
-// TestImportPreviewRefusesWhatTheImportRefuses: an event with guests that is in another calendar, be it one that the same
-// import would make, and what the account has no room for.
+// TestImportPreviewRefusesWhatTheImportRefuses: an event with guests that is in another calendar, be it one that the
+// same import would make, and what the account has no room for.
 func TestImportPreviewRefusesWhatTheImportRefuses(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
 		ann := g.people["ann"]
@@ -206,12 +220,17 @@ func TestImportPreviewRefusesWhatTheImportRefuses(t *testing.T) {
 		g.save("ann", meeting)
 		g.within(calendar.Quota{Objects: 6})
 		other := replaceUID(meeting, "UID:other")
-		batches := [][]string{{meeting, other, event("a", 2, "a")}, {other, event("b", 2, "b")}, {event("c", 2, "c"), event("d", 2, "d"), event("e", 2, "e")}}
+		batches := [][]string{
+			{meeting, other, event("a", 2, "a")},
+			{other, event("b", 2, "b")},
+			{event("c", 2, "c"), event("d", 2, "d"), event("e", 2, "e")},
+		}
 		var told [2]string
 		for n, preview := range []bool{true, false} {
 			with := g.NewImporter(ann.Caller, calendar.ImportOptions{Preview: preview})
 			for b, texts := range batches {
-				cal, _, err := with.Calendar(g.ctx, calendar.NewCalendar{Segment: calendar.Segment(fmt.Sprint("new-", b))})
+				cal, _, err := with.Calendar(g.ctx,
+					calendar.NewCalendar{Segment: calendar.Segment(fmt.Sprint("new-", b))})
 				g.must(err)
 				var batch []calendar.Import
 				for _, text := range texts {
@@ -227,17 +246,22 @@ func TestImportPreviewRefusesWhatTheImportRefuses(t *testing.T) {
 		if told[0] != told[1] {
 			g.t.Errorf("the preview says%s\nand then%s", told[0], told[1])
 		}
-		if n := strings.Count(told[1], "in another calendar already"); n != 2 || !strings.Contains(told[1], "the account may have 6") {
+		if n := strings.Count(told[1], "in another calendar already"); n != 2 ||
+			!strings.Contains(told[1], "the account may have 6") {
 			g.t.Errorf("the import says%s", told[1])
 		}
 	})
 }
 
-// TestImportDressesWhatNobodyHasUsed: a calendar that was never used becomes what the other one is; one in use does not.
+// TestImportDressesWhatNobodyHasUsed: a calendar that was never used becomes what the other one is; one in use does
+// not.
 func TestImportDressesWhatNobodyHasUsed(t *testing.T) {
 	each(t, func(h *house) {
 		color, order := "#112233", int64(7)
-		theirs := calendar.Properties{Name: "Theirs", Color: &color, Order: &order, Timezone: "Europe/Berlin", Kinds: calendar.Kinds{calendar.Event, calendar.Todo}}
+		theirs := calendar.Properties{
+			Name: "Theirs", Color: &color, Order: &order, Timezone: "Europe/Berlin",
+			Kinds: calendar.Kinds{calendar.Event, calendar.Todo},
+		}
 		unused, used := h.calendar(h.alice, "unused", calendar.Event), h.calendar(h.alice, "used")
 		h.put(h.alice, used, "a.ics", event("a", 2, "x"))
 		with := h.NewImporter(h.alice, calendar.ImportOptions{})

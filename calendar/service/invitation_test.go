@@ -207,7 +207,8 @@ func TestInvitationIsRepeated(t *testing.T) {
 			t.Errorf("the calendar moved on from %d to %d", version, now)
 		}
 		h.answer(work, calendar.Reply{Accept: true})
-		h.must(h.Dismiss(h.ctx, h.alice, calendar.NoticeName(h.invitation(work, h.bob)+"-reply.xml"), calendar.Precondition{}))
+		h.must(h.Dismiss(h.ctx, h.alice, calendar.NoticeName(h.invitation(work, h.bob)+"-reply.xml"),
+			calendar.Precondition{}))
 		h.offer(work, h.bob, calendar.ReadAccess, "")
 		h.sharing("accepted already", work, "bob:read", "", "")
 	})
@@ -256,12 +257,14 @@ func TestInvitationIsRefused(t *testing.T) {
 				return err
 			}, calendar.Invalid, "", "longer than 1000"},
 			{"offered with a name that is too long", func() error {
-				_, err := h.Reshare(h.ctx, h.alice, work.ID, []calendar.ShareEdit{{With: eve.User, Access: calendar.ReadAccess, Title: long}})
+				_, err := h.Reshare(h.ctx, h.alice, work.ID,
+					[]calendar.ShareEdit{{With: eve.User, Access: calendar.ReadAccess, Title: long}})
 				return err
 			}, calendar.Invalid, "", "longer than 1000"},
 			{"all or nothing", func() error {
 				_, err := h.Reshare(h.ctx, h.alice, work.ID, []calendar.ShareEdit{
-					{With: eve.User, Access: calendar.ReadAccess}, {With: calendar.User{ID: "nobody"}, Access: calendar.ReadAccess},
+					{With: eve.User, Access: calendar.ReadAccess},
+					{With: calendar.User{ID: "nobody"}, Access: calendar.ReadAccess},
 				})
 				return err
 			}, calendar.NotFound, "", ""},
@@ -273,7 +276,8 @@ func TestInvitationIsRefused(t *testing.T) {
 				return h.Dismiss(h.ctx, reading, calendar.NoticeName(id)+".xml", calendar.Precondition{})
 			}, calendar.Forbidden, calendar.RulePrivileges, "scope"},
 			{"dismissed, though it is another by now", func() error {
-				return h.Dismiss(h.ctx, h.bob, calendar.NoticeName(id)+".xml", calendar.Precondition{Match: []calendar.ETag{`"x"`}})
+				return h.Dismiss(h.ctx, h.bob, calendar.NoticeName(id)+".xml",
+					calendar.Precondition{Match: []calendar.ETag{`"x"`}})
 			}, calendar.Stale, "", ""},
 			{"dismissed by another", func() error {
 				return h.Dismiss(h.ctx, eve, calendar.NoticeName(id)+".xml", calendar.Precondition{})
@@ -368,7 +372,10 @@ func TestNotificationsSynchronize(t *testing.T) {
 func TestSharedWithAnAddress(t *testing.T) {
 	each(t, func(h *house) {
 		for _, name := range []string{"ann", "one", "two"} {
-			u := calendar.User{ID: calendar.UserID(name), Name: name, Email: strings.TrimLeft(name, "onetw") + "@example.com", Created: h.Now()}
+			u := calendar.User{
+				ID: calendar.UserID(name), Name: name, Email: strings.TrimLeft(name, "onetw") + "@example.com",
+				Created: h.Now(),
+			}
 			h.must(h.Store.InsertUser(h.ctx, u, ""))
 		}
 		work := h.calendar(h.alice, "work")
@@ -390,11 +397,15 @@ func TestHiddenCalendarsAreLeftOut(t *testing.T) {
 		h.share(h.alice, work, h.bob, calendar.WriteAccess)
 		h.put(h.alice, work, "a.ics", event("a", 5, "meeting"))
 		hide := func(c calendar.Caller, hidden bool) {
-			h.must(h.ChangeCalendar(h.ctx, c, work.ID, func(p *calendar.Properties) error { p.Hidden = hidden; return nil }))
+			h.must(h.ChangeCalendar(h.ctx, c, work.ID, func(p *calendar.Properties) error {
+				p.Hidden = hidden
+				return nil
+			}))
 		}
 		found := func(c calendar.Caller, named ...calendar.Calendar) int {
 			t.Helper()
-			a, err := h.Agenda(h.ctx, c, query.AgendaQuery{Calendars: named, From: h.Now(), Until: h.Now().AddDate(0, 1, 0), Limit: 10})
+			a, err := h.Agenda(h.ctx, c,
+				query.AgendaQuery{Calendars: named, From: h.Now(), Until: h.Now().AddDate(0, 1, 0), Limit: 10})
 			h.must(err)
 			return len(a.Occurrences)
 		}
@@ -422,8 +433,14 @@ func TestSharedCalendarTakesTimeWhenAskedTo(t *testing.T) {
 		if got := h.busy(h.bob, 9); got != "" {
 			t.Errorf("unasked: %q", got)
 		}
-		h.must(h.ChangeCalendar(h.ctx, h.bob, work.ID, func(p *calendar.Properties) error { p.Transparent = false; return nil }))
-		h.must(h.ChangeCalendar(h.ctx, h.alice, work.ID, func(p *calendar.Properties) error { p.Transparent = true; return nil }))
+		h.must(h.ChangeCalendar(h.ctx, h.bob, work.ID, func(p *calendar.Properties) error {
+			p.Transparent = false
+			return nil
+		}))
+		h.must(h.ChangeCalendar(h.ctx, h.alice, work.ID, func(p *calendar.Properties) error {
+			p.Transparent = true
+			return nil
+		}))
 		if his, hers := h.busy(h.bob, 9), h.busy(h.alice, 9); his != "09:00-10:00 BUSY" || hers != "" {
 			t.Errorf("his %q, hers %q", his, hers)
 		}

@@ -17,7 +17,9 @@ import (
 
 // by is who comes by a link of the owner's.
 func by(owner calendar.Caller, most calendar.Access, cal calendar.Calendar) calendar.Caller {
-	return calendar.Caller{User: owner.User, Scopes: calendar.ScopeRead, Calendars: []calendar.CalendarID{cal.ID}, Most: most}
+	return calendar.Caller{
+		User: owner.User, Scopes: calendar.ScopeRead, Calendars: []calendar.CalendarID{cal.ID}, Most: most,
+	}
 }
 
 // feed returns a feed and its text.
@@ -59,8 +61,10 @@ func TestFeedOfEverything(t *testing.T) {
 			p.Name, p.Color, p.Description, p.Timezone = "Club", new("#112233"), new("All games"), "Europe/Berlin"
 			return nil
 		}))
-		h.put(h.alice, work, "1.ics", text(calendar.Event, "one", "DTSTART:20260309T090000Z", "SUMMARY:Final", "ATTENDEE:mailto:bob@example.com"))
-		h.put(h.alice, work, "2.ics", text(calendar.Event, "two", "DTSTART:20260310T090000Z", "SUMMARY:Doctor", "CLASS:PRIVATE"))
+		h.put(h.alice, work, "1.ics",
+			text(calendar.Event, "one", "DTSTART:20260309T090000Z", "SUMMARY:Final", "ATTENDEE:mailto:bob@example.com"))
+		h.put(h.alice, work, "2.ics",
+			text(calendar.Event, "two", "DTSTART:20260310T090000Z", "SUMMARY:Doctor", "CLASS:PRIVATE"))
 		h.put(h.alice, work, "3.ics", text(calendar.Todo, "three", "DUE:20260310T090000Z", "SUMMARY:Buy balls"))
 		f, got := h.feed(by(h.alice, calendar.ReadAccess, work), work, query.FeedEvents)
 		if f.File != "Club.ics" || !f.Modified.Equal(h.fresh(h.alice, work).Modified) {
@@ -70,7 +74,9 @@ func TestFeedOfEverything(t *testing.T) {
 		if len(alias) != 32 {
 			h.t.Errorf("what is hidden has the UID %q", alias)
 		}
-		want := head + "NAME:Club\nX-WR-CALNAME:Club\nDESCRIPTION:All games\nX-WR-CALDESC:All games\nX-APPLE-CALENDAR-COLOR:#112233\n" +
+		want := head +
+			"NAME:Club\nX-WR-CALNAME:Club\nDESCRIPTION:All games\nX-WR-CALDESC:All games\n" +
+			"X-APPLE-CALENDAR-COLOR:#112233\n" +
 			"X-WR-TIMEZONE:Europe/Berlin\nREFRESH-INTERVAL;VALUE=DURATION:PT1H\nX-PUBLISHED-TTL:PT1H\n" +
 			component(calendar.Event, "one", "DTSTART:20260309T090000Z", "SUMMARY:Final") +
 			component(calendar.Event, alias, "DTSTART:20260310T090000Z", "SUMMARY:Busy") +
@@ -115,14 +121,16 @@ func TestFeedOfBusyTimes(t *testing.T) {
 			{"DTSTART:20270228T230000Z", "DURATION:PT9H", "SUMMARY:last night"},
 			{"DTSTART:20270301T090000Z", "DURATION:PT1H", "SUMMARY:too late"},
 		} {
-			h.put(h.alice, work, calendar.ObjectName(fmt.Sprint(i, ".ics")), text(calendar.Event, fmt.Sprint("uid", i), lines...))
+			h.put(h.alice, work, calendar.ObjectName(fmt.Sprint(i, ".ics")),
+				text(calendar.Event, fmt.Sprint("uid", i), lines...))
 		}
 		visitor := by(h.alice, calendar.FreeBusyAccess, work)
 		f, got := h.feed(visitor, work, query.FeedEvents)
 		if f.File != "busy.ics" {
 			h.t.Errorf("the file is called %q", f.File)
 		}
-		want := head + "NAME:alice (busy)\nX-WR-CALNAME:alice (busy)\nREFRESH-INTERVAL;VALUE=DURATION:PT1H\nX-PUBLISHED-TTL:PT1H\n"
+		want := head +
+			"NAME:alice (busy)\nX-WR-CALNAME:alice (busy)\nREFRESH-INTERVAL;VALUE=DURATION:PT1H\nX-PUBLISHED-TTL:PT1H\n"
 		for _, p := range [][3]string{
 			{"20260201T000000Z", "20260202T000000Z", "SUMMARY:Busy\nSTATUS:CONFIRMED"},
 			{"20260302T090000Z", "20260302T103000Z", "SUMMARY:Busy\nSTATUS:CONFIRMED"},
@@ -131,7 +139,8 @@ func TestFeedOfBusyTimes(t *testing.T) {
 			{"20270228T230000Z", "20270301T000000Z", "SUMMARY:Busy\nSTATUS:CONFIRMED"},
 		} {
 			times := "DTSTAMP:20260301T000000Z" + "\nDTSTART:" + p[0] + "\nDTEND:" + p[1]
-			want += "BEGIN:VEVENT\nUID:" + uidOf(h, got, "DTSTART:"+p[0]) + "\n" + times + "\n" + p[2] + "\nTRANSP:OPAQUE\nEND:VEVENT\n"
+			want += "BEGIN:VEVENT\nUID:" + uidOf(h, got, "DTSTART:"+p[0]) + "\n" + times + "\n" + p[2] +
+				"\nTRANSP:OPAQUE\nEND:VEVENT\n"
 		}
 		if diff := cmp.Diff(want+"END:VCALENDAR\n", got); diff != "" {
 			h.t.Errorf("(-want +got):\n%s", diff)
@@ -141,7 +150,8 @@ func TestFeedOfBusyTimes(t *testing.T) {
 		}
 		for _, c := range []calendar.Caller{visitor, by(h.alice, calendar.ReadAccess, work)} {
 			f, periods := h.feed(c, work, query.FeedFreeBusy)
-			if f.File != "busy.ifb" || strings.Count(periods, "FREEBUSY;FBTYPE=BUSY:") != 4 || strings.Count(periods, "\nFREEBUSY;") != 5 {
+			if f.File != "busy.ifb" || strings.Count(periods, "FREEBUSY;FBTYPE=BUSY:") != 4 ||
+				strings.Count(periods, "\nFREEBUSY;") != 5 {
 				h.t.Errorf("%s:\n%s", f.File, periods)
 			}
 		}
@@ -160,11 +170,15 @@ func TestFeedTellsNothingOfBusyTimes(t *testing.T) {
 			return nil
 		}))
 		names := []string{
-			"SUMMARY", "DESCRIPTION", "LOCATION", "URL", "CATEGORIES", "ORGANIZER", "ATTENDEE", "CONTACT", "COMMENT", "ATTACH", "X-A",
+			"SUMMARY", "DESCRIPTION", "LOCATION", "URL", "CATEGORIES", "ORGANIZER", "ATTENDEE", "CONTACT", "COMMENT",
+			"ATTACH", "X-A",
 			"RESOURCES", "RELATED-TO", "CONFERENCE", "CLASS", "STATUS", "TRANSP",
 		}
 		for i := range 60 {
-			lines := []string{fmt.Sprintf("DTSTART;TZID=%s/Zone:202603%02dT%02d0000", mark, 1+random.IntN(28), random.IntN(24)), "DURATION:PT30M"}
+			lines := []string{
+				fmt.Sprintf("DTSTART;TZID=%s/Zone:202603%02dT%02d0000", mark, 1+random.IntN(28), random.IntN(24)),
+				"DURATION:PT30M",
+			}
 			if random.IntN(3) == 0 {
 				lines = append(lines, "RRULE:FREQ=WEEKLY;COUNT=3")
 			}
@@ -173,8 +187,10 @@ func TestFeedTellsNothingOfBusyTimes(t *testing.T) {
 				lines = append(lines, name+";X-P="+mark+":"+mark)
 			}
 			data := text(calendar.Event, fmt.Sprint(mark, i), lines...)
-			data = strings.Replace(data, "BEGIN:VEVENT", "X-WR-CALNAME:"+mark+"\r\nBEGIN:VTIMEZONE\r\nTZID:"+mark+"/Zone\r\nBEGIN:STANDARD\r\n"+
-				"DTSTART:19700101T000000\r\nTZOFFSETFROM:+0130\r\nTZOFFSETTO:+0130\r\nEND:STANDARD\r\nEND:VTIMEZONE\r\nBEGIN:VEVENT", 1)
+			data = strings.Replace(data, "BEGIN:VEVENT",
+				"X-WR-CALNAME:"+mark+"\r\nBEGIN:VTIMEZONE\r\nTZID:"+mark+"/Zone\r\nBEGIN:STANDARD\r\n"+
+					"DTSTART:19700101T000000\r\nTZOFFSETFROM:+0130\r\nTZOFFSETTO:+0130\r\nEND:STANDARD\r\n"+
+					"END:VTIMEZONE\r\nBEGIN:VEVENT", 1)
 			h.put(h.alice, work, calendar.ObjectName(fmt.Sprint(mark, i)), data)
 		}
 		for _, form := range []query.FeedForm{query.FeedEvents, query.FeedFreeBusy} {
@@ -217,7 +233,10 @@ func TestFeedTag(t *testing.T) {
 		step("a day", func() { h.Pass(24 * time.Hour) }, false, true)
 		step("an event", func() { h.put(h.alice, work, "1.ics", event("one", 9, "x")) }, true, true)
 		step("another name", func() {
-			h.must(h.ChangeCalendar(h.ctx, h.alice, work.ID, func(p *calendar.Properties) error { p.Name = "x"; return nil }))
+			h.must(h.ChangeCalendar(h.ctx, h.alice, work.ID, func(p *calendar.Properties) error {
+				p.Name = "x"
+				return nil
+			}))
 		}, true, false)
 		step("a restored backup", func() { h.must(h.Store.NewEpoch(h.ctx)) }, true, true)
 	})
@@ -279,7 +298,8 @@ func TestBusyFeedTellsNothingOfWhatTakesNoTime(t *testing.T) {
 		visitor := by(h.alice, calendar.FreeBusyAccess, work)
 		before, text1 := h.feed(visitor, work, query.FeedEvents)
 		h.Pass(time.Hour)
-		h.put(h.alice, work, "2.ics", text(calendar.Event, "two", "DTSTART:20260310T090000Z", "DURATION:PT1H", "TRANSP:TRANSPARENT"))
+		h.put(h.alice, work, "2.ics",
+			text(calendar.Event, "two", "DTSTART:20260310T090000Z", "DURATION:PT1H", "TRANSP:TRANSPARENT"))
 		h.put(h.alice, work, "1.ics", event("one", 9, "another title"))
 		after, text2 := h.feed(visitor, work, query.FeedEvents)
 		if before.Tag != after.Tag || !after.Modified.IsZero() || text1 != text2 {

@@ -79,8 +79,8 @@ func behind(t *testing.T, url, text string, args ...any) error {
 	return err
 }
 
-// An event whose text the database has lost is shown to nobody as an empty one: who took it for that would lose theirs, too. It can be
-// put anew by whoever has it, and deleted.
+// An event whose text the database has lost is shown to nobody as an empty one: who took it for that would lose theirs,
+// too. It can be put anew by whoever has it, and deleted.
 func TestLostTextIsNoEvent(t *testing.T) {
 	each(t, func(h *house) {
 		cal := h.calendar(h.alice, "work")
@@ -91,7 +91,8 @@ func TestLostTextIsNoEvent(t *testing.T) {
 		h.Service = service.New(h.config) // which has nothing in memory
 		fails := func(what string, err error) {
 			t.Helper()
-			if err == nil || calendar.ReasonOf(err) != calendar.Internal || !strings.Contains(service.ForLog(err), "has no text") {
+			if err == nil || calendar.ReasonOf(err) != calendar.Internal ||
+				!strings.Contains(service.ForLog(err), "has no text") {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
@@ -101,13 +102,15 @@ func TestLostTextIsNoEvent(t *testing.T) {
 			_, err = h.ObjectByUID(t.Context(), nil, h.alice, cal, calendar.UID(name))
 			fails("read by UID", err)
 			var listed error
-			for _, err := range h.Objects(t.Context(), nil, h.alice, cal, calendar.ObjectQuery{Names: []calendar.ObjectName{name + ".ics"}, WithData: true}) {
+			for _, err := range h.Objects(t.Context(), nil, h.alice, cal,
+				calendar.ObjectQuery{Names: []calendar.ObjectName{name + ".ics"}, WithData: true}) {
 				listed = err
 			}
 			fails("listed", listed)
 			_, err = h.EditObject(t.Context(), h.alice, cal, calendar.UID(name), ledger.Edit{})
 			fails("edited", err)
-			_, err = h.Move(t.Context(), h.alice, ledger.Transfer{From: cal, Name: name + ".ics", To: cal, As: "moved.ics"})
+			_, err = h.Move(t.Context(), h.alice,
+				ledger.Transfer{From: cal, Name: name + ".ics", To: cal, As: "moved.ics"})
 			fails("moved", err)
 		}
 		found, err := h.SearchEvents(t.Context(), h.alice, query.EventSearch{Text: "dinner", Limit: 9})
@@ -115,7 +118,8 @@ func TestLostTextIsNoEvent(t *testing.T) {
 			t.Errorf("a search finds %v, %v", found, err)
 		}
 		h.put(h.alice, cal, "other.ics", event("other", 2, "Dinner of others"))
-		if found, err = h.SearchEvents(t.Context(), h.alice, query.EventSearch{Text: "dinner", Limit: 9}); err != nil || len(found.Occurrences) != 1 {
+		if found, err = h.SearchEvents(t.Context(), h.alice, query.EventSearch{Text: "dinner", Limit: 9}); err != nil ||
+			len(found.Occurrences) != 1 {
 			t.Errorf("a search finds %d of the others, %v", len(found.Occurrences), err)
 		}
 		h.must(h.Delete(t.Context(), h.alice, cal, "other.ics", calendar.Precondition{}))
@@ -124,7 +128,8 @@ func TestLostTextIsNoEvent(t *testing.T) {
 			t.Errorf("put anew it is %q, %v", o.Data, err)
 		}
 		h.must(h.Delete(t.Context(), h.alice, cal, "large.ics", calendar.Precondition{}))
-		if left := h.all(h.Objects(t.Context(), nil, h.alice, cal, calendar.ObjectQuery{WithData: true})); len(left) != 1 {
+		if left := h.all(h.Objects(t.Context(), nil, h.alice, cal, calendar.ObjectQuery{WithData: true})); len(left) !=
+			1 {
 			t.Errorf("%d are left", len(left))
 		}
 	})

@@ -30,8 +30,8 @@ func (h *house) wantSetUp(what, want string) {
 	}
 }
 
-// TestMadeByTokens: what a token sets up names the token, until its user says the same or other things by themselves. It can be taken
-// back after the token has ended.
+// TestMadeByTokens: what a token sets up names the token, until its user says the same or other things by themselves.
+// It can be taken back after the token has ended.
 func TestMadeByTokens(t *testing.T) {
 	each(t, func(h *house) {
 		work := h.calendar(h.alice, "work")
@@ -46,7 +46,8 @@ func TestMadeByTokens(t *testing.T) {
 		hook(h.alice)
 		h.share(claude, work, h.bob, calendar.ReadAccess)
 		h.must(h.Store.InsertAccount(h.ctx, calendar.Account{
-			ID: "a", Owner: h.alice.User.ID, Provider: "ics", Name: "Holidays", Secret: []byte("sealed"), Status: calendar.AccountGood, Maker: gemini.Maker(),
+			ID: "a", Owner: h.alice.User.ID, Provider: "ics", Name: "Holidays", Secret: []byte("sealed"),
+			Status: calendar.AccountGood, Maker: gemini.Maker(),
 		}, 9))
 		h.wantSetUp("set up", "webhook by Claude, account by Gemini, share by Claude")
 

@@ -68,13 +68,17 @@ func TestOwnReminders(t *testing.T) {
 		}
 		// What was answered is what may be demanded.
 		_, err := h.EditObject(h.ctx, h.bob, h.fresh(h.bob, work), "one", ledger.Edit{
-			Change: edit.Change{Target: all, Fields: edit.Fields{Summary: edit.To("y")}}, When: calendar.Precondition{Match: []calendar.ETag{edited.Saved.Object.ETag}},
+			Change: edit.Change{Target: all, Fields: edit.Fields{Summary: edit.To("y")}},
+			When:   calendar.Precondition{Match: []calendar.ETag{edited.Saved.Object.ETag}},
 		})
 		h.must(err)
 		want("retitled", "one", first, "-PT1H", "-PT20M -PT10M")
 		h.undo(h.bob, h.latest(h.alice, work).ID())
 		want("taken back", "one", first, "-PT1H", "-PT20M -PT10M")
-		split := change(h.bob, edit.Change{Target: edit.Target{Instance: monday(16), Scope: edit.Following}, Fields: edit.Fields{Summary: edit.To("z")}})
+		split := change(h.bob, edit.Change{
+			Target: edit.Target{Instance: monday(16), Scope: edit.Following},
+			Fields: edit.Fields{Summary: edit.To("z")},
+		})
 		if split.Split == nil {
 			t.Fatal("the series was not split")
 		}
@@ -98,7 +102,8 @@ func TestOwnRemindersSync(t *testing.T) {
 		hers, his := h.token(h.alice, work), h.token(h.bob, work)
 		tags := map[calendar.ObjectName]calendar.ETag{}
 		for i := range 2 {
-			o, err := h.EditObject(h.ctx, h.bob, h.fresh(h.bob, work), calendar.UID(fmt.Sprint(i)), ledger.Edit{Change: edit.Change{Fields: alarms(i + 1)}})
+			o, err := h.EditObject(h.ctx, h.bob, h.fresh(h.bob, work), calendar.UID(fmt.Sprint(i)),
+				ledger.Edit{Change: edit.Change{Fields: alarms(i + 1)}})
 			h.must(err)
 			tags[o.Saved.Object.Name] = o.Saved.Object.ETag
 		}
@@ -135,7 +140,9 @@ func TestOwnRemindersAreBounded(t *testing.T) {
 		work := h.calendar(h.alice, "work")
 		h.put(h.alice, work, "1.ics", event("one", 2, "x"))
 		h.must(h.give(work.ID, h.bob.User.ID, calendar.WriteAccess))
-		long := strings.Replace(event("one", 2, "x"), "END:VEVENT", "BEGIN:VALARM\r\nACTION:DISPLAY\r\nTRIGGER:-PT1M\r\nDESCRIPTION:"+strings.Repeat("x", calendar.MaxOwnPart)+"\r\nEND:VALARM\r\nEND:VEVENT", 1)
+		long := strings.Replace(event("one", 2, "x"), "END:VEVENT",
+			"BEGIN:VALARM\r\nACTION:DISPLAY\r\nTRIGGER:-PT1M\r\nDESCRIPTION:"+strings.Repeat("x", calendar.MaxOwnPart)+
+				"\r\nEND:VALARM\r\nEND:VEVENT", 1)
 		_, err := h.Put(h.ctx, h.bob, h.fresh(h.bob, work), calendar.Draft{Name: "1.ics", Data: []byte(long)})
 		h.refused(err, calendar.TooLarge, calendar.RuleMaxSize, "reminders")
 		if got := h.reminders(h.bob, work, "one"); got != "" {
@@ -151,7 +158,8 @@ func TestOwnRemindersInAnExport(t *testing.T) {
 		h.put(h.alice, work, "1.ics", event("one", 2, "x"))
 		h.must(h.give(work.ID, h.bob.User.ID, calendar.WriteAccess))
 		for c, m := range map[*calendar.Caller]int{&h.alice: 5, &h.bob: 7} {
-			_, err := h.EditObject(h.ctx, *c, h.fresh(*c, work), "one", ledger.Edit{Change: edit.Change{Fields: alarms(m)}})
+			_, err := h.EditObject(h.ctx, *c, h.fresh(*c, work), "one",
+				ledger.Edit{Change: edit.Change{Fields: alarms(m)}})
 			h.must(err)
 		}
 		for c, want := range map[*calendar.Caller]string{&h.alice: "-PT5M", &h.bob: "-PT7M"} {
@@ -163,7 +171,8 @@ func TestOwnRemindersInAnExport(t *testing.T) {
 			}
 			found, err := h.SearchEvents(h.ctx, *c, query.EventSearch{Text: "x", Limit: 5, Past: true})
 			h.must(err)
-			if len(found.Occurrences) != 1 || !strings.Contains(fmt.Sprint(edit.AlarmsOf(found.Occurrences[0].Component)), want[3:4]) {
+			if len(found.Occurrences) != 1 ||
+				!strings.Contains(fmt.Sprint(edit.AlarmsOf(found.Occurrences[0].Component)), want[3:4]) {
 				t.Errorf("%s finds %v", c.User.Name, found.Occurrences)
 			}
 		}

@@ -13,15 +13,18 @@ import (
 	"caldav-mcp-server/store"
 )
 
-// pieced makes a calendar of sixty events, two on each of thirty days, and a service with so little memory that it holds days of it.
+// pieced makes a calendar of sixty events, two on each of thirty days, and a service with so little memory that it
+// holds days of it.
 func pieced(p *processes, reader service.Config) *service.Service {
 	p.t.Helper()
 	for n := range 60 {
 		uid := fmt.Sprintf("event-%d", n)
-		_, err := p.plain.Put(p.t.Context(), p.alice, p.at(p.plain), calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(event(uid, 1+n/2, "first"))})
+		_, err := p.plain.Put(p.t.Context(), p.alice, p.at(p.plain),
+			calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(event(uid, 1+n/2, "first"))})
 		p.must(err)
 	}
-	reader.Limits, reader.Now, reader.ImageBytes, reader.NewID = calendar.DefaultLimits(), time.Now, 24_000, func() string { return "unused" }
+	reader.Limits, reader.Now, reader.ImageBytes, reader.NewID = calendar.DefaultLimits(), time.Now, 24_000,
+		func() string { return "unused" }
 	return service.New(reader)
 }
 
@@ -42,7 +45,9 @@ type counted struct {
 // At has long questions counted as well.
 func (c *counted) At(...calendar.Calendar) calendar.ObjectReader { return c }
 
-func (c *counted) Objects(ctx context.Context, id calendar.CalendarID, q calendar.ObjectQuery) iter.Seq2[calendar.Object, error] {
+func (c *counted) Objects(
+	ctx context.Context, id calendar.CalendarID, q calendar.ObjectQuery,
+) iter.Seq2[calendar.Object, error] {
 	c.objects++
 	return func(yield func(calendar.Object, error) bool) {
 		for o, err := range c.Store.Objects(ctx, id, q) {
@@ -56,13 +61,15 @@ func (c *counted) Objects(ctx context.Context, id calendar.CalendarID, q calenda
 	}
 }
 
-func (c *counted) Changes(ctx context.Context, id calendar.CalendarID, in calendar.VersionRange) iter.Seq2[calendar.Object, error] {
+func (c *counted) Changes(
+	ctx context.Context, id calendar.CalendarID, in calendar.VersionRange,
+) iter.Seq2[calendar.Object, error] {
 	c.changes++
 	return c.Store.Changes(ctx, id, in)
 }
 
-// TestDaysOfALargeCalendarAreHeld: a calendar that memory has no room for is not read again and again to find that out, and
-// its days are answered from memory, also once something has changed.
+// TestDaysOfALargeCalendarAreHeld: a calendar that memory has no room for is not read again and again to find that out,
+// and its days are answered from memory, also once something has changed.
 func TestDaysOfALargeCalendarAreHeld(t *testing.T) {
 	eachWithProcesses(t, 0, func(p *processes) {
 		reader := &counted{Store: p.store}
@@ -74,7 +81,8 @@ func TestDaysOfALargeCalendarAreHeld(t *testing.T) {
 				p.t.Errorf("%s: %v, want %v", step, got, want)
 			}
 			if reader.objects != objects || reader.changes != changes {
-				p.t.Errorf("%s asked the store for objects %d times and for changes %d times, want %d and %d", step, reader.objects, reader.changes, objects, changes)
+				p.t.Errorf("%s asked the store for objects %d times and for changes %d times, want %d and %d", step,
+					reader.objects, reader.changes, objects, changes)
 			}
 		}
 		ask("the first question", 5, 1, 0)
@@ -97,13 +105,15 @@ func TestDaysOfALargeCalendarAreHeld(t *testing.T) {
 	})
 }
 
-// TestDaysThatChangeWhileTheyAreRead: what goes, comes, and moves to another day while a piece is made is in it as it is then.
+// TestDaysThatChangeWhileTheyAreRead: what goes, comes, and moves to another day while a piece is made is in it as it
+// is then.
 func TestDaysThatChangeWhileTheyAreRead(t *testing.T) {
 	eachWithProcesses(t, 0, func(p *processes) {
 		reader := &counted{Store: p.store}
 		s := pieced(p, service.Config{Store: reader})
 		put := func(uid string, day int) {
-			_, err := p.plain.Put(p.t.Context(), p.alice, p.at(p.plain), calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(event(uid, day, "second"))})
+			_, err := p.plain.Put(p.t.Context(), p.alice, p.at(p.plain),
+				calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(event(uid, day, "second"))})
 			p.must(err)
 		}
 		reader.meanwhile = func() {
@@ -113,7 +123,8 @@ func TestDaysThatChangeWhileTheyAreRead(t *testing.T) {
 			put("event-new", 5)
 		}
 		for range 4 {
-			if got, want := p.day(s, 5), p.day(p.plain, 5); fmt.Sprint(got) != fmt.Sprint(want) && reader.meanwhile == nil {
+			if got, want := p.day(s, 5), p.day(p.plain, 5); fmt.Sprint(got) != fmt.Sprint(want) &&
+				reader.meanwhile == nil {
 				p.t.Errorf("%v, want %v", got, want)
 			}
 		}
@@ -140,7 +151,8 @@ func TestManyDaysAreForgotten(t *testing.T) {
 		made := s.Cached().Made
 		heads()
 		if held := s.Cached(); held.Bytes > held.Most || held.Made != made {
-			p.t.Errorf("%d bytes are held of %d, and a small calendar was read anew %d times", held.Bytes, held.Most, held.Made-made)
+			p.t.Errorf("%d bytes are held of %d, and a small calendar was read anew %d times", held.Bytes, held.Most,
+				held.Made-made)
 		}
 	})
 }

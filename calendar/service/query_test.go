@@ -16,7 +16,8 @@ import (
 
 // text wraps lines into an object of one kind.
 func text(kind calendar.Kind, uid string, lines ...string) string {
-	return fmt.Sprintf("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nBEGIN:%s\r\nUID:%s\r\nDTSTAMP:20260301T000000Z\r\n%s\r\nEND:%s\r\nEND:VCALENDAR\r\n",
+	return fmt.Sprintf("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nBEGIN:%s\r\nUID:%s\r\n"+
+		"DTSTAMP:20260301T000000Z\r\n%s\r\nEND:%s\r\nEND:VCALENDAR\r\n",
 		kind, uid, strings.Join(lines, "\r\n"), kind)
 }
 
@@ -46,8 +47,10 @@ func TestQuery(t *testing.T) {
 		cal := h.calendar(h.alice, "work")
 		for name, data := range map[string]string{
 			"on-2": event("on-2", 2, "x"), "on-9": event("on-9", 9, "y"),
-			"weekly": text(calendar.Event, "weekly", "DTSTART;TZID=Europe/Berlin:20200106T090000", "DURATION:PT1H", "RRULE:FREQ=WEEKLY"),
-			"ended":  text(calendar.Event, "ended", "DTSTART:20260101T090000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY;COUNT=3"),
+			"weekly": text(calendar.Event, "weekly", "DTSTART;TZID=Europe/Berlin:20200106T090000", "DURATION:PT1H",
+				"RRULE:FREQ=WEEKLY"),
+			"ended": text(calendar.Event, "ended", "DTSTART:20260101T090000Z", "DURATION:PT1H",
+				"RRULE:FREQ=DAILY;COUNT=3"),
 			"day-5":  text(calendar.Event, "day-5", "DTSTART;VALUE=DATE:20260305"),
 			"due-9":  text(calendar.Todo, "due-9", "DUE:20260309T000000Z"),
 			"some":   text(calendar.Todo, "some", "SUMMARY:some day"),
@@ -68,7 +71,8 @@ func TestQuery(t *testing.T) {
 			{query.Query{Filter: march(calendar.Event, 9, 10), WithoutData: true}, "on-9 weekly"},
 			{query.Query{Filter: march(calendar.Event, 10, 16)}, ""},
 			{query.Query{Filter: march(calendar.Event, 4, 5)}, ""},
-			{query.Query{Filter: march(calendar.Event, 4, 5), Timezone: tokyo}, "day-5"}, // it begins at 15:00 of the 4th in UTC
+			// it begins at 15:00 of the 4th in UTC
+			{query.Query{Filter: march(calendar.Event, 4, 5), Timezone: tokyo}, "day-5"},
 			{query.Query{Filter: march(calendar.Todo, 8, 9)}, "due-9 made some"},
 			{query.Query{Filter: march(calendar.Todo, 9, 10)}, "made some"},
 			{query.Query{Filter: march(calendar.Journal, 9, 10)}, "note-9"},
@@ -92,7 +96,12 @@ func TestQueryIsRefused(t *testing.T) {
 	each(t, func(h *house) {
 		cal := h.calendar(h.alice, "work")
 		h.put(h.alice, cal, "1.ics", event("one", 2, "x"))
-		bad := filter.Filter{{Name: "VCALENDAR", Props: []filter.PropFilter{{Name: "X", Text: &filter.TextMatch{Collation: "i;klingon"}}}}}
+		bad := filter.Filter{
+			{
+				Name:  "VCALENDAR",
+				Props: []filter.PropFilter{{Name: "X", Text: &filter.TextMatch{Collation: "i;klingon"}}},
+			},
+		}
 		h.refused(h.last(h.ctx, h.alice, cal, bad), calendar.Forbidden, calendar.RuleCollation, "i;ascii-casemap")
 		h.refused(h.last(h.ctx, h.bob, calendar.Calendar{ID: cal.ID}, nil), calendar.NotFound, "", string(cal.ID))
 		gone, cancel := context.WithCancel(h.ctx)
@@ -117,7 +126,8 @@ func (h *house) last(ctx context.Context, c calendar.Caller, cal calendar.Calend
 func TestWhatCannotBeDecidedIsFound(t *testing.T) {
 	each(t, func(h *house) {
 		cal := h.calendar(h.alice, "work")
-		h.put(h.alice, cal, "hebrew.ics", text(calendar.Event, "hebrew", "DTSTART:20200106T090000Z", "RRULE:RSCALE=HEBREW;FREQ=YEARLY"))
+		h.put(h.alice, cal, "hebrew.ics",
+			text(calendar.Event, "hebrew", "DTSTART:20200106T090000Z", "RRULE:RSCALE=HEBREW;FREQ=YEARLY"))
 		h.put(h.alice, cal, "on-9.ics", event("on-9", 9, "x"))
 		if got := h.found(cal, query.Query{Filter: march(calendar.Event, 9, 10)}); got != "hebrew on-9" {
 			h.t.Errorf("%q", got)

@@ -27,7 +27,8 @@ func (h *house) used(c calendar.Caller) calendar.Usage {
 	return u
 }
 
-// What a user has grows and shrinks with each change, and what the bounds are broken by leaves everything as it was (security L18).
+// What a user has grows and shrinks with each change, and what the bounds are broken by leaves everything as it was
+// (security L18).
 func TestQuota(t *testing.T) {
 	each(t, func(h *house) {
 		h.within(calendar.Quota{Calendars: 2, Objects: 2, Bytes: 1000})
@@ -41,9 +42,11 @@ func TestQuota(t *testing.T) {
 			_, err := h.Put(h.ctx, c, cal, calendar.Draft{Name: name, Data: []byte(data)})
 			return err
 		}
-		h.refused(try(h.alice, "a.ics", event("a", 1, strings.Repeat("long ", 200))), calendar.TooLarge, calendar.RuleQuota, "bytes")
+		h.refused(try(h.alice, "a.ics", event("a", 1, strings.Repeat("long ", 200))), calendar.TooLarge,
+			calendar.RuleQuota, "bytes")
 		h.must(try(h.alice, "b.ics", event("b", 1, "two")))
-		h.refused(try(h.alice, "c.ics", event("c", 1, "three")), calendar.TooLarge, calendar.RuleQuota, "that would be 3 objects, and the account may have 2")
+		h.refused(try(h.alice, "c.ics", event("c", 1, "three")), calendar.TooLarge, calendar.RuleQuota,
+			"that would be 3 objects, and the account may have 2")
 		h.must(try(h.alice, "b.ics", event("b", 1, "TWO and more")))
 		if got := h.used(h.alice); got.Objects != 2 {
 			t.Errorf("what was refused counts: %+v", got)
@@ -71,8 +74,8 @@ func TestQuota(t *testing.T) {
 	})
 }
 
-// A user's own bounds count before the settings', in either direction and with the next request, and anyone who has too much
-// loses nothing.
+// A user's own bounds count before the settings', in either direction and with the next request, and anyone who has too
+// much loses nothing.
 func TestOwnQuota(t *testing.T) {
 	each(t, func(h *house) {
 		h.within(calendar.Quota{Objects: 1})
@@ -82,7 +85,8 @@ func TestOwnQuota(t *testing.T) {
 			h.alice.User.Quota.Objects = n
 		}
 		try := func(name string) error {
-			_, err := h.Put(h.ctx, h.alice, cal, calendar.Draft{Name: calendar.ObjectName(name), Data: []byte(event(name, 1, "x"))})
+			_, err := h.Put(h.ctx, h.alice, cal,
+				calendar.Draft{Name: calendar.ObjectName(name), Data: []byte(event(name, 1, "x"))})
 			return err
 		}
 		h.must(try("a"))
@@ -92,7 +96,8 @@ func TestOwnQuota(t *testing.T) {
 			h.must(try(name))
 		}
 		may(2)
-		h.refused(try("e"), calendar.TooLarge, calendar.RuleQuota, "that would be 5 objects, and the account may have 2")
+		h.refused(try("e"), calendar.TooLarge, calendar.RuleQuota,
+			"that would be 5 objects, and the account may have 2")
 		h.must(h.Delete(h.ctx, h.alice, cal, "d", calendar.Precondition{}))
 		h.refused(try("e"), calendar.TooLarge, calendar.RuleQuota, "objects")
 		if got := h.used(h.alice); got.Objects != 3 {
@@ -115,11 +120,14 @@ func TestUsageIsCounted(t *testing.T) {
 			case 0:
 				_ = h.Delete(h.ctx, h.alice, cal, calendar.ObjectName(name), calendar.Precondition{})
 			case 1:
-				_, _ = h.MoveToCalendar(h.ctx, h.alice, cal, calendar.UID(name), cals[r.IntN(len(cals))], calendar.Precondition{})
+				_, _ = h.MoveToCalendar(h.ctx, h.alice, cal, calendar.UID(name), cals[r.IntN(len(cals))],
+					calendar.Precondition{})
 			case 2:
 				_, _ = h.RestoreDeleted(h.ctx, h.alice, cal, calendar.UID(name))
 			default:
-				_, _ = h.Put(h.ctx, h.alice, cal, calendar.Draft{Name: calendar.ObjectName(name), Data: []byte(event(name, 1, strings.Repeat("x", r.IntN(40))))})
+				_, _ = h.Put(h.ctx, h.alice, cal, calendar.Draft{
+					Name: calendar.ObjectName(name), Data: []byte(event(name, 1, strings.Repeat("x", r.IntN(40)))),
+				})
 			}
 			var want calendar.Usage
 			if step%25 != 24 {
@@ -137,7 +145,8 @@ func TestUsageIsCounted(t *testing.T) {
 			}
 			// A program of before the counts has written to one of them.
 			h.must(h.Store.Update(h.ctx, func(tx calendar.Tx) error {
-				return tx.Count(h.ctx, []calendar.CalendarID{cal.ID}, calendar.Usage{Objects: r.Int64N(2), Bytes: -r.Int64N(3)})
+				return tx.Count(h.ctx, []calendar.CalendarID{cal.ID},
+					calendar.Usage{Objects: r.Int64N(2), Bytes: -r.Int64N(3)})
 			}))
 			h.must(h.Store.Recount(h.ctx))
 			if got := h.used(h.alice); got != want {
@@ -147,8 +156,8 @@ func TestUsageIsCounted(t *testing.T) {
 	})
 }
 
-// What comes to guests is counted when their calendars are opened, and put right where it was another size: of a room, with a change,
-// and when the event is called off.
+// What comes to guests is counted when their calendars are opened, and put right where it was another size: of a room,
+// with a change, and when the event is called off.
 func TestInvitedAreCounted(t *testing.T) {
 	invited(t, "ann ben carol dave eve", func(g *guests) {
 		g.room("hall", aRoom)
@@ -164,7 +173,8 @@ func TestInvitedAreCounted(t *testing.T) {
 		}
 		g.save("ann", meetingOf(organizedByAnn, attendees("ben", "carol", "dave", "eve", "hall")))
 		counted("invited")
-		g.save("ann", meetingOf(organizedByAnn, attendees("ben", "carol", "dave", "eve", "hall"), "DESCRIPTION:somewhat longer"))
+		g.save("ann",
+			meetingOf(organizedByAnn, attendees("ben", "carol", "dave", "eve", "hall"), "DESCRIPTION:somewhat longer"))
 		counted("changed")
 		g.must(g.Delete(g.ctx, g.people["ann"].Caller, g.people["ann"].cal, g.name("ann"), calendar.Precondition{}))
 		counted("called off") // which their copies say
@@ -182,7 +192,8 @@ func TestQuotaAtOnce(t *testing.T) {
 			for j := range 3 {
 				done.Go(func() {
 					name := fmt.Sprintf("%d-%d.ics", i, j)
-					_, err := h.Put(h.ctx, h.alice, cal, calendar.Draft{Name: calendar.ObjectName(name), Data: []byte(event(name, 1, "x"))})
+					_, err := h.Put(h.ctx, h.alice, cal,
+						calendar.Draft{Name: calendar.ObjectName(name), Data: []byte(event(name, 1, "x"))})
 					if err != nil && calendar.RuleOf(err) != calendar.RuleQuota {
 						t.Errorf("%s: %v", name, err)
 					}
@@ -196,8 +207,8 @@ func TestQuotaAtOnce(t *testing.T) {
 	})
 }
 
-// What programs keep of objects counts like objects, and leaves nothing of these in the journal: a small request must not cost
-// what a large object has.
+// What programs keep of objects counts like objects, and leaves nothing of these in the journal: a small request must
+// not cost what a large object has.
 func TestKeptPropertiesCount(t *testing.T) {
 	each(t, func(h *house) {
 		h.within(calendar.Quota{Bytes: 100_000})
@@ -206,7 +217,9 @@ func TestKeptPropertiesCount(t *testing.T) {
 		base, latest := h.used(h.alice).Bytes, h.latest(h.alice, work)
 		keep := func(name, value string) error {
 			in := calendar.Holder{Place: calendar.AtObject, Calendar: h.fresh(h.alice, work), Object: "1.ics"}
-			return h.SetDeadProperties(h.ctx, h.alice, in, []calendar.DeadProperty{{Name: calendar.PropertyName{Local: name}, Value: value}}, calendar.Precondition{})
+			return h.SetDeadProperties(h.ctx, h.alice, in,
+				[]calendar.DeadProperty{{Name: calendar.PropertyName{Local: name}, Value: value}},
+				calendar.Precondition{})
 		}
 		takes := func(what string, want int64) {
 			t.Helper()

@@ -67,7 +67,8 @@ func TestRecurrenceIndexHidesNothing(t *testing.T) {
 		for n, want := range lists(0) {
 			found += strings.Count(want, "\n")
 			if indexed[n] != want || held[n] != want || mixed[n] != want {
-				h.t.Fatalf("seed %d, from %s to %s: with the index\n%s\nin memory\n%s\nby rules of several ages\n%s\nwithout\n%s", seed, questions[n].From, questions[n].Until, indexed[n], held[n], mixed[n], want)
+				h.t.Fatalf("seed %d, from %s to %s: with the index\n%s\nin memory\n%s\nby rules of several ages\n%s\n"+
+					"without\n%s", seed, questions[n].From, questions[n].Until, indexed[n], held[n], mixed[n], want)
 			}
 		}
 		if found < windows {
@@ -86,16 +87,19 @@ func randomWindow(t testing.TB, random *rand.Rand) query.AgendaQuery {
 		t.Fatal(err)
 	}
 	const day = 24 * 60
-	from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(random.IntN([]int{60, 900, 5000}[random.IntN(3)]*day)) * time.Minute)
+	from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).
+		Add(time.Duration(random.IntN([]int{60, 900, 5000}[random.IntN(3)]*day)) * time.Minute)
 	return query.AgendaQuery{
-		From: from, Until: from.Add(time.Duration(random.IntN([]int{1, 1, 30}[random.IntN(3)]*day)+1) * time.Minute), Timezone: z, Limit: 100_000,
+		From: from, Until: from.Add(time.Duration(random.IntN([]int{1, 1, 30}[random.IntN(3)]*day)+1) * time.Minute),
+		Timezone: z, Limit: 100_000,
 	}
 }
 
 // randomSeries is an event that repeats, with a day or a time in some zone, or in none.
 func randomSeries(random *rand.Rand, n int) string {
 	one := func(of ...string) string { return of[random.IntN(len(of))] }
-	form, head := "20060102T150405", one("", ";TZID=Europe/Berlin", ";TZID=America/New_York", ";TZID=Pacific/Apia", ";TZID=Australia/Lord_Howe", ";VALUE=DATE")
+	form, head := "20060102T150405", one("", ";TZID=Europe/Berlin", ";TZID=America/New_York", ";TZID=Pacific/Apia",
+		";TZID=Australia/Lord_Howe", ";VALUE=DATE")
 	length := one("PT30M", "PT26H", "P1DT2H", "P40D", "PT0S")
 	if head == ";VALUE=DATE" {
 		form, length = "20060102", one("P1D", "P3D", "P40D")
@@ -111,7 +115,8 @@ func randomSeries(random *rand.Rand, n int) string {
 		rule += "Z" // an end is in UTC where its start has a zone
 	}
 	lines := []string{
-		"BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//test//EN", "BEGIN:VEVENT", fmt.Sprint("UID:s", n), "DTSTAMP:20260101T000000Z",
+		"BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//test//EN", "BEGIN:VEVENT", fmt.Sprint("UID:s", n),
+		"DTSTAMP:20260101T000000Z",
 		"DTSTART" + head + ":" + at(0, 0), "DURATION:" + length, "RRULE:" + rule,
 	}
 	if random.IntN(3) == 0 {
@@ -123,8 +128,10 @@ func randomSeries(random *rand.Rand, n int) string {
 	lines = append(lines, "END:VEVENT")
 	for k := range random.IntN(3) {
 		following := one("", "", ";RANGE=THISANDFUTURE")
-		lines = append(lines, "BEGIN:VEVENT", fmt.Sprint("UID:s", n), "DTSTAMP:20260101T000000Z", "RECURRENCE-ID"+following+head+":"+at(step*(k*7+2), 0),
-			"DTSTART"+head+":"+at(step*(k*7+2)+random.IntN(80)*random.IntN(2)-1, random.IntN(40)-20), "DURATION:"+length, "END:VEVENT")
+		lines = append(lines, "BEGIN:VEVENT", fmt.Sprint("UID:s", n), "DTSTAMP:20260101T000000Z",
+			"RECURRENCE-ID"+following+head+":"+at(step*(k*7+2), 0),
+			"DTSTART"+head+":"+at(step*(k*7+2)+random.IntN(80)*random.IntN(2)-1, random.IntN(40)-20),
+			"DURATION:"+length, "END:VEVENT")
 	}
 	return strings.Join(append(lines, "END:VCALENDAR", ""), "\r\n")
 }

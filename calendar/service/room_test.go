@@ -23,7 +23,10 @@ func roomed(t *testing.T, room calendar.Room, test func(g *guests)) {
 
 // room makes a room with a calendar.
 func (g *guests) room(name string, r calendar.Room) {
-	u := calendar.User{ID: calendar.UserID("id-of-" + name), Name: name, DisplayName: strings.ToUpper(name), Email: name + "@example.com", Created: g.Now(), Room: r}
+	u := calendar.User{
+		ID: calendar.UserID("id-of-" + name), Name: name, DisplayName: strings.ToUpper(name),
+		Email: name + "@example.com", Created: g.Now(), Room: r,
+	}
 	g.must(g.Store.InsertUser(g.ctx, u, ""))
 	c := calendar.Caller{User: u, Scopes: calendar.ScopeAll, Agent: "test"}
 	g.people[name] = guest{c, g.calendar(c, "bookings")}
@@ -51,7 +54,8 @@ func (g *guests) linesOf(who, uid, begin, within string) []string {
 	g.t.Helper()
 	o, err := g.Store.ObjectByUID(g.ctx, g.people[who].cal.ID, calendar.UID(uid))
 	g.must(err)
-	for whole, err := range g.Store.Objects(g.ctx, o.Calendar, calendar.ObjectQuery{Names: []calendar.ObjectName{o.Name}, WithData: true}) {
+	for whole, err := range g.Store.Objects(g.ctx, o.Calendar,
+		calendar.ObjectQuery{Names: []calendar.ObjectName{o.Name}, WithData: true}) {
 		g.must(err)
 		o = whole // also where it is large
 	}
@@ -64,7 +68,8 @@ func (g *guests) linesOf(who, uid, begin, within string) []string {
 	return found
 }
 
-// said is what the room has answered, by what somebody's copy says: one word for the series, and one for each instance apart.
+// said is what the room has answered, by what somebody's copy says: one word for the series, and one for each instance
+// apart.
 func (g *guests) said(who, uid string) string {
 	g.t.Helper()
 	var words []string
@@ -103,7 +108,8 @@ func TestRoomDeclinesSingleInstances(t *testing.T) {
 		weekly := meetingAt("ann", "weekly", "20260310T100000Z", "20260310T110000Z", "RRULE:FREQ=WEEKLY;COUNT=4")
 		g.meet("ann", "weekly", weekly)
 		g.want("the series but for one", g.said("ann", "weekly"), "ACCEPTED DECLINED")
-		if ids := g.linesOf("ann", "weekly", "RECURRENCE-ID", ""); len(ids) != 1 || !strings.HasSuffix(ids[0], ":20260317T100000Z") {
+		if ids := g.linesOf("ann", "weekly", "RECURRENCE-ID", ""); len(ids) != 1 ||
+			!strings.HasSuffix(ids[0], ":20260317T100000Z") {
 			t.Errorf("declined: %v", ids)
 		}
 		g.meet("bob", "third", meetingAt("bob", "third", "20260324T103000Z", "20260324T110000Z"))
@@ -149,7 +155,8 @@ func TestRoomIsOverruled(t *testing.T) {
 		_, err = g.Put(g.ctx, eve.Caller, shared, calendar.Draft{Name: o.Name, Data: []byte(no)})
 		g.must(err)
 		g.want("overruled", g.said("ann", "one"), "DECLINED")
-		other := strings.Replace(meetingAt("ann", "one", "20260310T100000Z", "20260310T110000Z"), "SUMMARY:Plans", "SUMMARY:Other plans", 1)
+		other := strings.Replace(meetingAt("ann", "one", "20260310T100000Z", "20260310T110000Z"), "SUMMARY:Plans",
+			"SUMMARY:Other plans", 1)
 		g.meet("ann", "one", other)
 		g.want("after another title", g.said("ann", "one"), "DECLINED")
 		g.meet("bob", "two", meetingAt("bob", "two", "20260310T100000Z", "20260310T110000Z"))
@@ -173,7 +180,10 @@ func TestRoomIsBookedOnce(t *testing.T) {
 		for i, who := range names {
 			p := g.people[who]
 			all.Go(func() {
-				d := calendar.Draft{Name: calendar.ObjectName(uid(i) + ".ics"), Data: []byte(meetingAt(who, uid(i), "20260310T100000Z", "20260310T110000Z"))}
+				d := calendar.Draft{
+					Name: calendar.ObjectName(uid(i) + ".ics"),
+					Data: []byte(meetingAt(who, uid(i), "20260310T100000Z", "20260310T110000Z")),
+				}
 				if _, err := g.Put(g.ctx, p.Caller, p.cal, d); err != nil {
 					t.Error(err)
 				}
@@ -224,9 +234,13 @@ func TestRoomIsBookedByMail(t *testing.T) {
 	for bookers, want := range map[string]string{"": "DECLINED", calendar.Anybody: "ACCEPTED"} {
 		t.Run(want, func(t *testing.T) {
 			roomed(t, calendar.Room{Kind: calendar.RoomToMeet, Bookers: bookers}, func(g *guests) {
-				text := strings.Replace(meetingAt("stranger", "mailed", "20260310T100000Z", "20260310T110000Z"), "VERSION", "METHOD:REQUEST\r\nVERSION", 1)
+				text := strings.Replace(meetingAt("stranger", "mailed", "20260310T100000Z", "20260310T110000Z"),
+					"VERSION", "METHOD:REQUEST\r\nVERSION", 1)
 				text = strings.ReplaceAll(text, "stranger@example.com", "stranger@elsewhere.example")
-				in := calendar.Inbound{From: "stranger@elsewhere.example", To: []calendar.MailAddress{"room@example.com"}, Method: calendar.MethodRequest, Data: []byte(text)}
+				in := calendar.Inbound{
+					From: "stranger@elsewhere.example", To: []calendar.MailAddress{"room@example.com"},
+					Method: calendar.MethodRequest, Data: []byte(text),
+				}
 				g.must(g.Receive(g.ctx, in))
 				g.want("the room's copy", g.said("room", "mailed"), want)
 				g.want("mail", g.letters(), "REPLY stranger@elsewhere.example")
@@ -240,12 +254,16 @@ func TestRoomIsKnown(t *testing.T) {
 	roomed(t, calendar.Room{Kind: calendar.RoomToMeet, Capacity: 9}, func(g *guests) {
 		g.meet("ann", "one", meetingAt("ann", "one", "20260310T100000Z", "20260310T110000Z"))
 		bob := g.people["bob"].Caller
-		found, err := g.FindPeople(g.ctx, bob, func(u calendar.User, same calendar.Comparison) bool { return same(u.Name, "roo", calendar.StartsWith) })
+		found, err := g.FindPeople(g.ctx, bob, func(u calendar.User, same calendar.Comparison) bool {
+			return same(u.Name, "roo", calendar.StartsWith)
+		})
 		g.must(err)
 		if len(found) != 1 || found[0].Room.Capacity != 9 {
 			t.Errorf("found %+v", found)
 		}
-		ask := query.BusyQuery{From: time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC), Until: time.Date(2026, 3, 11, 0, 0, 0, 0, time.UTC)}
+		ask := query.BusyQuery{
+			From: time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC), Until: time.Date(2026, 3, 11, 0, 0, 0, 0, time.UTC),
+		}
 		for _, name := range []string{"Room", "room@example.com"} {
 			at, err := g.PeopleAt(g.ctx, bob, []string{name})
 			g.must(err)

@@ -17,17 +17,32 @@ func TestRoomIsAskedAgain(t *testing.T) {
 	anns := func(lines ...string) string {
 		return meetingAt("ann", "hers", "20260310T100000Z", "20260310T110000Z", lines...)
 	}
-	instance := "END:VEVENT\r\nBEGIN:VEVENT\r\nUID:hers\r\nDTSTAMP:20260101T000000Z\r\nRECURRENCE-ID:20260317T100000Z\r\nDTSTART:20260317T150000Z\r\n" +
-		"DTEND:20260317T160000Z\r\nSUMMARY:Plans\r\nORGANIZER:mailto:ann@example.com\r\nATTENDEE:mailto:room@example.com"
+	instance := "END:VEVENT\r\nBEGIN:VEVENT\r\nUID:hers\r\nDTSTAMP:20260101T000000Z\r\n" +
+		"RECURRENCE-ID:20260317T100000Z\r\nDTSTART:20260317T150000Z\r\n" +
+		"DTEND:20260317T160000Z\r\nSUMMARY:Plans\r\nORGANIZER:mailto:ann@example.com\r\n" +
+		"ATTENDEE:mailto:room@example.com"
 	for name, c := range map[string]struct {
 		before, off, back []string
 		want              string
 	}{
-		"a day comes back":           {[]string{weekly}, []string{weekly, without}, []string{weekly}, "ACCEPTED DECLINED"},
-		"a day that never was":       {[]string{weekly, without}, []string{weekly, without}, []string{weekly}, "ACCEPTED DECLINED"},
-		"a day is moved back":        {[]string{weekly}, []string{weekly, instance}, []string{weekly}, "ACCEPTED DECLINED"},
-		"all of it takes place":      {[]string{weekly}, []string{weekly, "STATUS:CANCELLED"}, []string{weekly}, "ACCEPTED DECLINED"},
-		"the room is left to others": {[]string{weekly}, []string{"RDATE:20260318T100000Z"}, []string{weekly}, "ACCEPTED DECLINED ACCEPTED ACCEPTED"},
+		"a day comes back": {
+			[]string{weekly}, []string{weekly, without}, []string{weekly}, "ACCEPTED DECLINED",
+		},
+		"a day that never was": {
+			[]string{weekly, without}, []string{weekly, without}, []string{weekly}, "ACCEPTED DECLINED",
+		},
+		"a day is moved back": {
+			[]string{weekly}, []string{weekly, instance}, []string{weekly}, "ACCEPTED DECLINED",
+		},
+		"all of it takes place": {
+			[]string{weekly}, []string{weekly, "STATUS:CANCELLED"}, []string{weekly}, "ACCEPTED DECLINED",
+		},
+		"the room is left to others": {
+			[]string{weekly},
+			[]string{"RDATE:20260318T100000Z"},
+			[]string{weekly},
+			"ACCEPTED DECLINED ACCEPTED ACCEPTED",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			roomed(t, aRoom, func(g *guests) {
@@ -43,7 +58,8 @@ func TestRoomIsAskedAgain(t *testing.T) {
 	}
 }
 
-// An organizer who takes a deletion back, or takes the event out of the trash, does not get the room back that somebody else has.
+// An organizer who takes a deletion back, or takes the event out of the trash, does not get the room back that somebody
+// else has.
 func TestRoomIsAskedAgainAfterADeletion(t *testing.T) {
 	const begin, end = "20260310T100000Z", "20260310T110000Z"
 	for name, back := range map[string]func(g *guests, ann guest, deleted calendar.ChangeID){
@@ -92,13 +108,16 @@ func TestRoomIsTakenByWhatTakesNoTime(t *testing.T) {
 	})
 }
 
-// An event of the room whose text the database has lost keeps nobody from booking it at other times, and its own time stays taken.
+// An event of the room whose text the database has lost keeps nobody from booking it at other times, and its own time
+// stays taken.
 func TestRoomKeepsTheTimeOfWhatIsLost(t *testing.T) {
 	roomed(t, aRoom, func(g *guests) {
 		g.meet("ann", "once", meetingAt("ann", "once", "20260310T100000Z", "20260310T110000Z"))
-		g.meet("ann", "weekly", meetingAt("ann", "weekly", "20260312T100000Z", "20260312T110000Z", "RRULE:FREQ=WEEKLY;COUNT=4"))
+		g.meet("ann", "weekly",
+			meetingAt("ann", "weekly", "20260312T100000Z", "20260312T110000Z", "RRULE:FREQ=WEEKLY;COUNT=4"))
 		g.meet("ann", "off", meetingAt("ann", "off", "20260313T100000Z", "20260313T110000Z", "STATUS:CANCELLED"))
-		g.must(behind(g.t, g.URL, `UPDATE objects SET data = $1 WHERE calendar_id = $2`, []byte{}, g.people["room"].cal.ID))
+		g.must(behind(g.t, g.URL, `UPDATE objects SET data = $1 WHERE calendar_id = $2`, []byte{},
+			g.people["room"].cal.ID))
 		for _, c := range []struct{ uid, day, from, until, want string }{
 			{"same", "10", "10", "11", "DECLINED"},
 			{"before", "10", "09", "10", "ACCEPTED"},
@@ -108,21 +127,26 @@ func TestRoomKeepsTheTimeOfWhatIsLost(t *testing.T) {
 			{"between", "18", "10", "11", "ACCEPTED"},
 			{"off-then", "13", "10", "11", "ACCEPTED"},
 		} {
-			g.meet("bob", c.uid, meetingAt("bob", c.uid, "202603"+c.day+"T"+c.from+"0000Z", "202603"+c.day+"T"+c.until+"0000Z"))
+			g.meet("bob", c.uid,
+				meetingAt("bob", c.uid, "202603"+c.day+"T"+c.from+"0000Z", "202603"+c.day+"T"+c.until+"0000Z"))
 			g.want(c.uid, g.said("bob", c.uid), c.want)
 		}
 	})
 }
 
-// A series that has lost its text goes on, for a room, at the hours that the index knows of it: also years after its beginning, when it has had more
-// instances than the index follows.
+// A series that has lost its text goes on, for a room, at the hours that the index knows of it: also years after its
+// beginning, when it has had more instances than the index follows.
 func TestRoomKeepsTheTimeOfALongSeriesThatIsLost(t *testing.T) {
 	roomed(t, aRoom, func(g *guests) {
 		daily := meetingOf("RRULE:FREQ=DAILY")
-		daily = strings.NewReplacer("20260310T100000Z", "20220310T100000Z", "20260310T110000Z", "20220310T110000Z").Replace(daily)
+		daily = strings.NewReplacer("20260310T100000Z", "20220310T100000Z", "20260310T110000Z", "20220310T110000Z").
+			Replace(daily)
 		g.meet("room", "daily", replaceUID(daily, "UID:daily"))
-		g.must(behind(g.t, g.URL, `UPDATE objects SET data = $1 WHERE calendar_id = $2`, []byte{}, g.people["room"].cal.ID))
-		for _, c := range []struct{ uid, from, until, want string }{{"same", "10", "11", "DECLINED"}, {"later", "14", "15", "ACCEPTED"}} {
+		g.must(behind(g.t, g.URL, `UPDATE objects SET data = $1 WHERE calendar_id = $2`, []byte{},
+			g.people["room"].cal.ID))
+		for _, c := range []struct{ uid, from, until, want string }{
+			{"same", "10", "11", "DECLINED"}, {"later", "14", "15", "ACCEPTED"},
+		} {
 			g.meet("bob", c.uid, meetingAt("bob", c.uid, "20260310T"+c.from+"0000Z", "20260310T"+c.until+"0000Z"))
 			g.want(c.uid, g.said("bob", c.uid), c.want)
 		}
@@ -144,7 +168,9 @@ type roomlessTx struct {
 	uid calendar.UID
 }
 
-func (t roomlessTx) Duplicates(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, uid calendar.UID) (atName, withUID *calendar.Object, err error) {
+func (t roomlessTx) Duplicates(
+	ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, uid calendar.UID,
+) (atName, withUID *calendar.Object, err error) {
 	if uid == t.uid {
 		return nil, nil, errDriver
 	}

@@ -12,11 +12,13 @@ func apartIn(many int, who string) string {
 	begin := time.Date(2026, 3, 10, 10, 0, 0, 0, time.UTC)
 	var b strings.Builder
 	event := func(lines ...string) {
-		b.WriteString("BEGIN:VEVENT\r\nUID:" + who + "\r\nDTSTAMP:20260101T000000Z\r\nORGANIZER:mailto:ann@example.com\r\nATTENDEE:mailto:ann@example.com\r\n" +
+		b.WriteString("BEGIN:VEVENT\r\nUID:" + who +
+			"\r\nDTSTAMP:20260101T000000Z\r\nORGANIZER:mailto:ann@example.com\r\nATTENDEE:mailto:ann@example.com\r\n" +
 			strings.Join(lines, "\r\n") + "\r\nEND:VEVENT\r\n")
 	}
 	b.WriteString("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\n")
-	event("DTSTART:20260310T100000Z", "DURATION:PT5M", fmt.Sprintf("RRULE:FREQ=HOURLY;COUNT=%d", many+9), "ATTENDEE:mailto:bob@example.com")
+	event("DTSTART:20260310T100000Z", "DURATION:PT5M", fmt.Sprintf("RRULE:FREQ=HOURLY;COUNT=%d", many+9),
+		"ATTENDEE:mailto:bob@example.com")
 	for i := range many {
 		at := begin.Add(time.Duration(i) * time.Hour).Format("20060102T150405Z")
 		event("RECURRENCE-ID:"+at, "DTSTART:"+at, "DURATION:PT10M", "ATTENDEE:mailto:"+who+"@example.com")
@@ -50,7 +52,8 @@ func TestRoomDeclinesWhatIsTooFarAhead(t *testing.T) {
 			g.meet("ann", uid, meetingAt("ann", uid, "20300310T100000Z", "20300310T110000Z", rule))
 			g.want(uid, g.said("ann", uid), "DECLINED")
 		}
-		g.want("why", fmt.Sprint(g.linesOf("room", "once", "COMMENT", "two years ahead")), "[COMMENT:It can be booked two years ahead at most: a series has to end before.]")
+		g.want("why", fmt.Sprint(g.linesOf("room", "once", "COMMENT", "two years ahead")),
+			"[COMMENT:It can be booked two years ahead at most: a series has to end before.]")
 		g.meet("ann", "past", meetingAt("ann", "past", "20200310T100000Z", "20200310T110000Z"))
 		g.want("what is over", g.said("ann", "past"), "NEEDS-ACTION")
 	})

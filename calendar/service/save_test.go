@@ -17,7 +17,8 @@ func TestWhatIsPutIsWhatIsRead(t *testing.T) {
 		saved := h.put(h.alice, work, "1.ics", odd)
 		got, err := h.Object(h.ctx, nil, h.alice, work, "1.ics")
 		h.must(err)
-		if string(got.Data) != odd || got.ETag != calendar.ETagOf([]byte(odd)) || got.ETag != saved.Object.ETag || !saved.Created {
+		if string(got.Data) != odd || got.ETag != calendar.ETagOf([]byte(odd)) || got.ETag != saved.Object.ETag ||
+			!saved.Created {
 			h.t.Errorf("stored %q as %s, created %v", got.Data, got.ETag, saved.Created)
 		}
 		if got.UID != "one" || got.Kind != calendar.Event || got.Summary != "a  b, c" || !got.Created.Equal(h.Now()) {
@@ -76,7 +77,8 @@ func TestPreconditions(t *testing.T) {
 				_, err := h.Put(h.ctx, h.alice, work, calendar.Draft{Name: c.name, Data: []byte(data), When: c.when})
 				h.refused(err, calendar.Stale, "", "read it again")
 			}
-			h.refused(h.Delete(h.ctx, h.alice, work, "1.ics", calendar.Precondition{Match: other}), calendar.Stale, "", string(old))
+			h.refused(h.Delete(h.ctx, h.alice, work, "1.ics", calendar.Precondition{Match: other}), calendar.Stale, "",
+				string(old))
 		}
 		if got := h.changes(h.alice, work, ""); got != "1.ics@2" {
 			h.t.Errorf("after refusals alone: %s", got)
@@ -100,7 +102,10 @@ func TestRefusedObjects(t *testing.T) {
 			{"2.ics", todo, calendar.Forbidden, calendar.RuleSupportedKind, "takes VEVENT, not VTODO"},
 			{"2.ics", event("one", 5, "y"), calendar.Exists, calendar.RuleUIDConflict, `UID "one"`},
 			{"1.ics", event("two", 5, "y"), calendar.Exists, calendar.RuleUIDConflict, "cannot change"},
-			{"2.ics", event("big", 5, strings.Repeat("x", 4<<20)), calendar.TooLarge, calendar.RuleMaxSize, "this server takes 4194304"},
+			{
+				"2.ics", event("big", 5, strings.Repeat("x", 4<<20)), calendar.TooLarge, calendar.RuleMaxSize,
+				"this server takes 4194304",
+			},
 			{"", event("two", 5, "y"), calendar.Invalid, "", "name"},
 		} {
 			_, err := h.Put(h.ctx, h.alice, work, calendar.Draft{Name: c.name, Data: []byte(c.data)})
@@ -119,7 +124,8 @@ func TestWritesNeedTheShareAsItIs(t *testing.T) {
 		shared := h.fresh(h.bob, work)
 		writes := map[string]func() error{
 			"put": func() error {
-				_, err := h.Put(h.ctx, h.bob, shared, calendar.Draft{Name: "3.ics", Data: []byte(event("three", 2, "x"))})
+				_, err := h.Put(h.ctx, h.bob, shared,
+					calendar.Draft{Name: "3.ics", Data: []byte(event("three", 2, "x"))})
 				return err
 			},
 			"delete": func() error { return h.Delete(h.ctx, h.bob, shared, "1.ics", calendar.Precondition{}) },
@@ -132,7 +138,9 @@ func TestWritesNeedTheShareAsItIs(t *testing.T) {
 				return err
 			},
 			"keep": func() error {
-				kept := []calendar.DeadProperty{{Name: calendar.PropertyName{Space: "x", Local: "y"}, Value: "<y xmlns='x'/>"}}
+				kept := []calendar.DeadProperty{
+					{Name: calendar.PropertyName{Space: "x", Local: "y"}, Value: "<y xmlns='x'/>"},
+				}
 				of := calendar.Holder{Place: calendar.AtObject, Calendar: shared, Object: "1.ics"}
 				return h.SetDeadProperties(h.ctx, h.bob, of, kept, calendar.Precondition{})
 			},
@@ -141,7 +149,11 @@ func TestWritesNeedTheShareAsItIs(t *testing.T) {
 		for _, now := range []struct {
 			access calendar.Access
 			reason calendar.Reason
-		}{{calendar.ReadAccess, calendar.Forbidden}, {calendar.FreeBusyAccess, calendar.NotFound}, {calendar.NoAccess, calendar.NotFound}} {
+		}{
+			{calendar.ReadAccess, calendar.Forbidden},
+			{calendar.FreeBusyAccess, calendar.NotFound},
+			{calendar.NoAccess, calendar.NotFound},
+		} {
 			h.offer(work, h.bob, now.access, "")
 			for name, write := range writes {
 				if err := write(); err == nil || calendar.ReasonOf(err) != now.reason {
@@ -190,7 +202,8 @@ func TestWhoMayOnlyWriteReadsNothing(t *testing.T) {
 			"of another kind": try("task.ics", text(calendar.Todo, "task"), calendar.Precondition{}),
 		} {
 			refused, ok := errors.AsType[*calendar.Error](err)
-			if !ok || refused.Conflict != "" || strings.Contains(err.Error(), "zz") || strings.Contains(err.Error(), strings.Trim(string(saved.Object.ETag), `"`)) {
+			if !ok || refused.Conflict != "" || strings.Contains(err.Error(), "zz") ||
+				strings.Contains(err.Error(), strings.Trim(string(saved.Object.ETag), `"`)) {
 				h.t.Errorf("%s: %v, %+v", what, err, refused)
 			}
 		}

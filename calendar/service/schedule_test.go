@@ -37,7 +37,10 @@ func invited(t *testing.T, names string, test func(g *guests)) {
 }
 
 func (g *guests) join(name string) {
-	u := calendar.User{ID: calendar.UserID("id-of-" + name), Name: "guest-" + name, DisplayName: strings.ToUpper(name), Email: name + "@example.com", Created: g.Now()}
+	u := calendar.User{
+		ID: calendar.UserID("id-of-" + name), Name: "guest-" + name, DisplayName: strings.ToUpper(name),
+		Email: name + "@example.com", Created: g.Now(),
+	}
 	g.must(g.Store.InsertUser(g.ctx, u, ""))
 	c := calendar.Caller{User: u, Scopes: calendar.ScopeAll, Agent: "test"}
 	g.people[name] = guest{c, g.calendar(c, "work")}
@@ -49,7 +52,8 @@ func replaceUID(text, line string) string { return strings.Replace(text, "UID:me
 // meetingOf writes an event of ann's. Each further line is a property.
 func meetingOf(lines ...string) string {
 	all := append([]string{
-		"BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//test//EN", "BEGIN:VEVENT", "UID:meeting", "DTSTAMP:20260301T080000Z",
+		"BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//test//EN", "BEGIN:VEVENT", "UID:meeting",
+		"DTSTAMP:20260301T080000Z",
 		"DTSTART:20260310T100000Z", "DTEND:20260310T110000Z", "SUMMARY:Plans",
 	}, lines...)
 	all = slices.DeleteFunc(all, func(l string) bool { return l == "" })
@@ -139,7 +143,8 @@ func (g *guests) answer(said string) error {
 	const who = "bob"
 	o, _ := g.has(who)
 	p := g.people[who]
-	_, err := g.Put(g.ctx, p.Caller, p.cal, calendar.Draft{Name: o.Name, Data: []byte(answering(string(o.Data), who, said))})
+	_, err := g.Put(g.ctx, p.Caller, p.cal,
+		calendar.Draft{Name: o.Name, Data: []byte(answering(string(o.Data), who, said))})
 	return err
 }
 
@@ -195,7 +200,9 @@ func (g *guests) letters() string {
 
 func TestInvitationArrivesAndIsAnswered(t *testing.T) {
 	invited(t, "ann bob eve", func(g *guests) {
-		saved := g.save("ann", meetingOf(organizedByAnn, attendees("ann", "bob", "eve", "zoe"), "BEGIN:VALARM", "ACTION:DISPLAY", "DESCRIPTION:x", "TRIGGER:-PT5M", "END:VALARM"))
+		saved := g.save("ann",
+			meetingOf(organizedByAnn, attendees("ann", "bob", "eve", "zoe"), "BEGIN:VALARM", "ACTION:DISPLAY",
+				"DESCRIPTION:x", "TRIGGER:-PT5M", "END:VALARM"))
 		if !saved.Scheduled || saved.Object.ScheduleTag == "" {
 			t.Errorf("%+v", saved)
 		}
@@ -205,14 +212,17 @@ func TestInvitationArrivesAndIsAnswered(t *testing.T) {
 		g.want("bob's inbox", g.inbox("bob"), "REQUEST")
 		g.want("ann's inbox", g.inbox("ann"), "")
 		g.want("mail", g.letters(), "REQUEST zoe@example.com")
-		g.want("ann's note of bob", g.line("ann", "ATTENDEE;SCHEDULE-STATUS=1.2:mailto:bob"), "ATTENDEE;SCHEDULE-STATUS=1.2:mailto:bob@example.com")
-		g.want("ann's note of zoe", g.line("ann", "ATTENDEE;SCHEDULE-STATUS=1.0"), "ATTENDEE;SCHEDULE-STATUS=1.0:mailto:zoe@example.com")
+		g.want("ann's note of bob", g.line("ann", "ATTENDEE;SCHEDULE-STATUS=1.2:mailto:bob"),
+			"ATTENDEE;SCHEDULE-STATUS=1.2:mailto:bob@example.com")
+		g.want("ann's note of zoe", g.line("ann", "ATTENDEE;SCHEDULE-STATUS=1.0"),
+			"ATTENDEE;SCHEDULE-STATUS=1.0:mailto:zoe@example.com")
 		tag := saved.Object.ScheduleTag
 		g.must(g.answer("ACCEPTED"))
 		for _, who := range []string{"ann", "bob", "eve"} {
 			g.want("bob's answer as "+who+" has it", g.answered(who, "bob"), "ACCEPTED")
 		}
-		g.want("what came of it", g.line("bob", "ORGANIZER"), strings.Replace(organizedByAnn, "ORGANIZER", "ORGANIZER;SCHEDULE-STATUS=1.2", 1))
+		g.want("what came of it", g.line("bob", "ORGANIZER"),
+			strings.Replace(organizedByAnn, "ORGANIZER", "ORGANIZER;SCHEDULE-STATUS=1.2", 1))
 		g.want("which is nothing of ann as a guest", g.line("bob", "ATTENDEE"), "ATTENDEE:mailto:ann@example.com")
 		g.want("ann's inbox", g.inbox("ann"), "REPLY")
 		g.want("eve's inbox", g.inbox("eve"), "REQUEST")

@@ -8,7 +8,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// TestImportIntoASharedCalendarTellsNobody: neither who imports into their own calendar nor who writes in another's asks people.
+// TestImportIntoASharedCalendarTellsNobody: neither who imports into their own calendar nor who writes in another's
+// asks people.
 func TestImportIntoASharedCalendarTellsNobody(t *testing.T) {
 	invited(t, "ann bob eve", func(g *guests) {
 		ann, eve := g.people["ann"], g.people["eve"]
@@ -16,7 +17,9 @@ func TestImportIntoASharedCalendarTellsNobody(t *testing.T) {
 		shared := g.fresh(eve.Caller, ann.cal)
 		into := g.NewImporter(eve.Caller, calendar.ImportOptions{Replace: true})
 		for _, place := range []string{"LOCATION:here", "LOCATION:there"} {
-			results, err := into.Store(g.ctx, shared, []calendar.Import{{Name: "meeting.ics", Data: []byte(meetingOf(organizedByAnn, attendees("bob", "zoe"), place))}})
+			results, err := into.Store(g.ctx, shared, []calendar.Import{
+				{Name: "meeting.ics", Data: []byte(meetingOf(organizedByAnn, attendees("bob", "zoe"), place))},
+			})
 			g.must(err)
 			g.must(results[0].Err)
 			g.want("it is stored", g.line("ann", "LOCATION"), place)
@@ -25,8 +28,8 @@ func TestImportIntoASharedCalendarTellsNobody(t *testing.T) {
 	})
 }
 
-// TestImportMakesNoSecondCopy: an event with guests that somebody has is not imported into another one of their calendars, where it
-// would answer once more; the rest of the file is.
+// TestImportMakesNoSecondCopy: an event with guests that somebody has is not imported into another one of their
+// calendars, where it would answer once more; the rest of the file is.
 func TestImportMakesNoSecondCopy(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
 		bob := g.people["bob"]
@@ -42,42 +45,52 @@ func TestImportMakesNoSecondCopy(t *testing.T) {
 		_, err = g.Store.ObjectByUID(g.ctx, other.ID, "meeting")
 		g.want("a second copy", calendar.ReasonOf(err).String(), "not_found")
 		// Into the calendar that has it, it is an import as any other.
-		results, err = g.NewImporter(bob.Caller, calendar.ImportOptions{Replace: true}).Store(g.ctx, bob.cal, []calendar.Import{
-			{Name: "copy.ics", Data: []byte(meetingOf(organizedByAnn, attendees("bob"), "CATEGORIES:x"))},
-		})
+		results, err = g.NewImporter(bob.Caller, calendar.ImportOptions{Replace: true}).
+			Store(g.ctx, bob.cal, []calendar.Import{
+				{Name: "copy.ics", Data: []byte(meetingOf(organizedByAnn, attendees("bob"), "CATEGORIES:x"))},
+			})
 		g.must(err)
 		g.must(results[0].Err)
 		g.want("replaced", g.line("bob", "CATEGORIES"), "CATEGORIES:x")
 	})
 }
 
-// TestAPlantedUIDKeepsNoInvitationAway: an event of another organizer under the same UID keeps neither an invitation of a
-// user nor one by mail from being read, and loses nothing.
+// TestAPlantedUIDKeepsNoInvitationAway: an event of another organizer under the same UID keeps neither an invitation of
+// a user nor one by mail from being read, and loses nothing.
 func TestAPlantedUIDKeepsNoInvitationAway(t *testing.T) {
 	invited(t, "ann bob eve", func(g *guests) {
 		planted := strings.ReplaceAll(meetingOf(organizedByAnn, attendees("bob"), "LOCATION:trap"), "ann@", "mallory@")
-		in := calendar.Inbound{From: "mallory@example.com", To: []calendar.MailAddress{"bob@example.com"}, Method: calendar.MethodRequest, Data: []byte(strings.Replace(planted, "VERSION", "METHOD:REQUEST\r\nVERSION", 1))}
+		in := calendar.Inbound{
+			From: "mallory@example.com", To: []calendar.MailAddress{"bob@example.com"}, Method: calendar.MethodRequest,
+			Data: []byte(strings.Replace(planted, "VERSION", "METHOD:REQUEST\r\nVERSION", 1)),
+		}
 		g.must(g.Receive(g.ctx, in))
 		g.want("planted", g.inbox("bob"), "REQUEST")
 		g.save("ann", meetingOf(organizedByAnn, attendees("bob", "eve")))
 		g.want("the invitation can be read", g.inbox("bob"), "REQUEST REQUEST")
 		g.want("what is there stays", g.line("bob", "LOCATION"), "LOCATION:trap")
-		g.want("ann sees so", g.line("ann", "ATTENDEE;SCHEDULE-STATUS=1.1"), "ATTENDEE;SCHEDULE-STATUS=1.1:mailto:bob@example.com")
+		g.want("ann sees so", g.line("ann", "ATTENDEE;SCHEDULE-STATUS=1.1"),
+			"ATTENDEE;SCHEDULE-STATUS=1.1:mailto:bob@example.com")
 		g.want("eve has it", g.answered("eve", "eve"), "NEEDS-ACTION")
-		in.From, in.Data = "joe@example.com", []byte(strings.Replace(string(in.Data), "ORGANIZER:mailto:mallory@", "ORGANIZER:mailto:joe@", 1))
+		in.From, in.Data = "joe@example.com",
+			[]byte(strings.Replace(string(in.Data), "ORGANIZER:mailto:mallory@", "ORGANIZER:mailto:joe@", 1))
 		g.must(g.Receive(g.ctx, in))
 		g.want("one by mail, too", g.inbox("bob"), "REQUEST REQUEST REQUEST")
-		in.Method, in.Data = calendar.MethodCancel, []byte(strings.Replace(string(in.Data), "METHOD:REQUEST", "METHOD:CANCEL", 1))
+		in.Method, in.Data = calendar.MethodCancel,
+			[]byte(strings.Replace(string(in.Data), "METHOD:REQUEST", "METHOD:CANCEL", 1))
 		g.refused(g.Receive(g.ctx, in), calendar.Forbidden, "", "")
 	})
 }
 
-// TestForgedDeputy: somebody of the same domain who says of themselves that they act for another is not followed; one whom
-// the stored event names is.
+// TestForgedDeputy: somebody of the same domain who says of themselves that they act for another is not followed; one
+// whom the stored event names is.
 func TestForgedDeputy(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
 		receive := func(from, by, to string, method calendar.Method, data string) error {
-			in := calendar.Inbound{From: calendar.MailAddress(from + "@example.com"), To: []calendar.MailAddress{calendar.MailAddress(to + "@example.com")}, Method: method}
+			in := calendar.Inbound{
+				From: calendar.MailAddress(from + "@example.com"),
+				To:   []calendar.MailAddress{calendar.MailAddress(to + "@example.com")}, Method: method,
+			}
 			if by != "" {
 				in.By = calendar.MailAddress(by + "@example.com")
 			}
@@ -85,14 +98,18 @@ func TestForgedDeputy(t *testing.T) {
 			return g.Receive(g.ctx, in)
 		}
 		boss := func(by, place string) string {
-			return meetingOf(`ORGANIZER;SENT-BY="mailto:`+by+`@example.com":mailto:boss@example.com`, attendees("bob"), "LOCATION:"+place)
+			return meetingOf(`ORGANIZER;SENT-BY="mailto:`+by+`@example.com":mailto:boss@example.com`, attendees("bob"),
+				"LOCATION:"+place)
 		}
-		g.refused(receive("boss", "mallory", "bob", "REQUEST", boss("mallory", "forged")), calendar.Forbidden, "", "acts for")
+		g.refused(receive("boss", "mallory", "bob", "REQUEST", boss("mallory", "forged")), calendar.Forbidden, "",
+			"acts for")
 		_, there := g.has("bob")
 		g.want("an invitation by a stranger is there", fmt.Sprint(there), "false")
 		g.must(receive("boss", "", "bob", "REQUEST", boss("helper", "here")))
-		g.refused(receive("boss", "mallory", "bob", "REQUEST", boss("mallory", "forged")), calendar.Forbidden, "", "acts for")
-		g.refused(receive("boss", "mallory", "bob", "CANCEL", boss("mallory", "forged")), calendar.Forbidden, "", "acts for")
+		g.refused(receive("boss", "mallory", "bob", "REQUEST", boss("mallory", "forged")), calendar.Forbidden, "",
+			"acts for")
+		g.refused(receive("boss", "mallory", "bob", "CANCEL", boss("mallory", "forged")), calendar.Forbidden, "",
+			"acts for")
 		g.want("bob's", g.line("bob", "LOCATION")+g.line("bob", "STATUS"), "LOCATION:here")
 		g.must(receive("boss", "helper", "bob", "REQUEST", boss("helper", "there")))
 		g.want("the deputy whom the boss named", g.line("bob", "LOCATION"), "LOCATION:there")
@@ -107,12 +124,17 @@ func TestForgedDeputyAnswers(t *testing.T) {
 		}
 		receive := func(from, by string, lines ...string) error {
 			data := strings.Replace(meetingOf(append(lines, organizedByAnn)...), "PRODID", "METHOD:REPLY\r\nPRODID", 1)
-			return g.Receive(g.ctx, calendar.Inbound{From: calendar.MailAddress(from), By: calendar.MailAddress(by), Method: "REPLY", Data: []byte(data)})
+			return g.Receive(g.ctx, calendar.Inbound{
+				From: calendar.MailAddress(from), By: calendar.MailAddress(by), Method: "REPLY", Data: []byte(data),
+			})
 		}
 		g.save("ann", meetingOf(organizedByAnn, `ATTENDEE;SENT-BY="mailto:helper@example.com":mailto:zoe@example.com`))
-		g.refused(receive("zoe@example.com", "mallory@example.com", line("mallory")), calendar.Forbidden, "", "acts for")
+		g.refused(receive("zoe@example.com", "mallory@example.com", line("mallory")), calendar.Forbidden, "",
+			"acts for")
 		// Anyone who is named in the message as a delegate, too, is not the one who answers.
-		g.refused(receive("mallory@example.com", "", line("mallory"), `ATTENDEE;DELEGATED-FROM="mailto:zoe@example.com":mailto:mallory@example.com`), calendar.Forbidden, "", "is not the")
+		g.refused(receive("mallory@example.com", "", line("mallory"),
+			`ATTENDEE;DELEGATED-FROM="mailto:zoe@example.com":mailto:mallory@example.com`), calendar.Forbidden, "",
+			"is not the")
 		g.want("zoe's answer", g.answered("ann", "zoe"), "NEEDS-ACTION")
 		g.must(receive("zoe@example.com", "helper@example.com", line("helper")))
 		g.want("zoe's answer by her deputy", g.answered("ann", "zoe"), "ACCEPTED")
@@ -136,11 +158,13 @@ func TestOneDelegate(t *testing.T) {
 		bob, o := g.people["bob"], calendar.Object{}
 		put := func(names ...string) error {
 			o, _ = g.has("bob")
-			_, err := g.Put(g.ctx, bob.Caller, bob.cal, calendar.Draft{Name: o.Name, Data: []byte(delegating(string(o.Data), names...))})
+			_, err := g.Put(g.ctx, bob.Caller, bob.cal,
+				calendar.Draft{Name: o.Name, Data: []byte(delegating(string(o.Data), names...))})
 			return err
 		}
 		g.refused(put("kim", "lou"), calendar.Forbidden, calendar.RuleAttendeeChange, "one delegate")
-		_, err := g.Put(g.ctx, bob.Caller, bob.cal, calendar.Draft{Name: o.Name, Data: []byte(answering(string(o.Data), "bob", "FOOBAR"))})
+		_, err := g.Put(g.ctx, bob.Caller, bob.cal,
+			calendar.Draft{Name: o.Name, Data: []byte(answering(string(o.Data), "bob", "FOOBAR"))})
 		g.refused(err, calendar.Forbidden, calendar.RuleAttendeeChange, "no answer")
 		byMail := func(names ...string) error {
 			text := delegating(meetingOf(organizedByAnn, attendees("bob")), names...)
@@ -159,13 +183,15 @@ func TestOneDelegate(t *testing.T) {
 func TestUnknownAnswerIsNone(t *testing.T) {
 	invited(t, "ann", func(g *guests) {
 		g.save("ann", meetingOf(organizedByAnn, attendees("zoe")))
-		text := strings.Replace(answering(meetingOf(organizedByAnn, attendees("zoe")), "zoe", "FOOBAR"), "PRODID", "METHOD:REPLY\r\nPRODID", 1)
+		text := strings.Replace(answering(meetingOf(organizedByAnn, attendees("zoe")), "zoe", "FOOBAR"), "PRODID",
+			"METHOD:REPLY\r\nPRODID", 1)
 		g.must(g.Receive(g.ctx, calendar.Inbound{From: "zoe@example.com", Method: "REPLY", Data: []byte(text)}))
 		g.want("zoe's answer", g.answered("ann", "zoe"), "NEEDS-ACTION")
 	})
 }
 
-// TestAGuestTakesOutOfTheTrashWhatTheOrganizerKnows: to throw an invitation away declines it, and so says what comes back.
+// TestAGuestTakesOutOfTheTrashWhatTheOrganizerKnows: to throw an invitation away declines it, and so says what comes
+// back.
 func TestAGuestTakesOutOfTheTrashWhatTheOrganizerKnows(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
 		bob := g.people["bob"]

@@ -11,8 +11,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// BenchmarkInvite compares a PUT with which fifty users are invited to one with which nobody is: it may take ten times as
-// long at most.
+// BenchmarkInvite compares a PUT with which fifty users are invited to one with which nobody is: it may take ten times
+// as long at most.
 func BenchmarkInvite(b *testing.B) {
 	testdb.EachBenchmark(b, func(b *testing.B, url string) {
 		h := housetest.Open(b, url, housetest.At(time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)))
@@ -22,7 +22,9 @@ func BenchmarkInvite(b *testing.B) {
 		var names []string
 		for i := range 51 {
 			name := fmt.Sprintf("guest%02d", i)
-			u := calendar.User{ID: calendar.UserID("id-" + name), Name: name, Email: name + "@example.com", Created: h.Now()}
+			u := calendar.User{
+				ID: calendar.UserID("id-" + name), Name: name, Email: name + "@example.com", Created: h.Now(),
+			}
 			if i == 0 {
 				u.Email = "ann@example.com"
 			} else {

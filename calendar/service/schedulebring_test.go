@@ -15,8 +15,8 @@ func big(uid string, mebibytes int) string {
 	return replaceUID(text, "UID:"+uid)
 }
 
-// TestNobodyFillsAnothersAccount: what one sender brings to one user in a day is bounded, by a colleague and by mail. The
-// organizer hears of it, their own event stays, and others come through, as does what is called off.
+// TestNobodyFillsAnothersAccount: what one sender brings to one user in a day is bounded, by a colleague and by mail.
+// The organizer hears of it, their own event stays, and others come through, as does what is called off.
 func TestNobodyFillsAnothersAccount(t *testing.T) {
 	invited(t, "ann bob eve", func(g *guests) {
 		bob := g.people["bob"]
@@ -51,8 +51,12 @@ func TestNobodyFillsAnothersAccount(t *testing.T) {
 		g.want("the next day", fmt.Sprint(copies()-before), "1")
 		var refused error
 		for i := range 6 {
-			text := strings.NewReplacer("ann@example.com", "stranger@elsewhere.example", "VERSION", "METHOD:REQUEST\r\nVERSION").Replace(big(fmt.Sprint("mailed-", i), 3))
-			in := calendar.Inbound{From: "stranger@elsewhere.example", To: []calendar.MailAddress{"bob@example.com"}, Method: calendar.MethodRequest, Data: []byte(text)}
+			text := strings.NewReplacer("ann@example.com", "stranger@elsewhere.example", "VERSION",
+				"METHOD:REQUEST\r\nVERSION").Replace(big(fmt.Sprint("mailed-", i), 3))
+			in := calendar.Inbound{
+				From: "stranger@elsewhere.example", To: []calendar.MailAddress{"bob@example.com"},
+				Method: calendar.MethodRequest, Data: []byte(text),
+			}
 			if err := g.Receive(g.ctx, in); err != nil {
 				refused = err
 			}

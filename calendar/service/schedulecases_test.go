@@ -16,9 +16,11 @@ func TestWhoActsForWhom(t *testing.T) {
 		ann, eve := g.people["ann"], g.people["eve"]
 		g.must(g.give(ann.cal.ID, eve.User.ID, calendar.WriteAccess))
 		shared := g.fresh(eve.Caller, ann.cal)
-		_, err := g.Put(g.ctx, eve.Caller, shared, calendar.Draft{Name: "meeting.ics", Data: []byte(meetingOf(organizedByAnn, attendees("bob")))})
+		_, err := g.Put(g.ctx, eve.Caller, shared,
+			calendar.Draft{Name: "meeting.ics", Data: []byte(meetingOf(organizedByAnn, attendees("bob")))})
 		g.must(err)
-		g.want("the organizer, as bob has it", g.line("bob", "ORGANIZER"), "ORGANIZER;SENT-BY=\"mailto:eve@example.com\":mailto:ann@example.com")
+		g.want("the organizer, as bob has it", g.line("bob", "ORGANIZER"),
+			"ORGANIZER;SENT-BY=\"mailto:eve@example.com\":mailto:ann@example.com")
 		g.must(g.answer("ACCEPTED"))
 		g.want("the answer comes to ann", g.answered("ann", "bob"), "ACCEPTED")
 		g.want("and not to eve", g.inbox("eve"), "")
@@ -32,7 +34,8 @@ func TestOnceInAllCalendars(t *testing.T) {
 		for _, who := range []string{"ann", "bob"} {
 			p := g.people[who]
 			other := g.calendar(p.Caller, "other")
-			_, err := g.Put(g.ctx, p.Caller, other, calendar.Draft{Name: "again.ics", Data: []byte(meetingOf(organizedByAnn, attendees("bob")))})
+			_, err := g.Put(g.ctx, p.Caller, other,
+				calendar.Draft{Name: "again.ics", Data: []byte(meetingOf(organizedByAnn, attendees("bob")))})
 			g.refused(err, calendar.Exists, calendar.RuleUniqueScheduling, "another calendar already")
 			o, _ := g.has(who)
 			move := ledger.Transfer{From: p.cal, Name: o.Name, To: other, As: "copied.ics"}
@@ -58,7 +61,10 @@ func TestOnceInAllCalendars(t *testing.T) {
 		g.want("answers find their way", g.answered("ann", "bob"), "ACCEPTED")
 		// It stays with who organizes it.
 		g.must(g.give(g.people["bob"].cal.ID, g.people["ann"].User.ID, calendar.WriteAccess))
-		_, err := g.Move(g.ctx, g.people["ann"].Caller, ledger.Transfer{From: g.people["ann"].cal, Name: "meeting.ics", To: g.fresh(g.people["ann"].Caller, g.people["bob"].cal), As: "x.ics"})
+		_, err := g.Move(g.ctx, g.people["ann"].Caller, ledger.Transfer{
+			From: g.people["ann"].cal, Name: "meeting.ics", To: g.fresh(g.people["ann"].Caller, g.people["bob"].cal),
+			As: "x.ics",
+		})
 		g.refused(err, calendar.Forbidden, calendar.RuleOrganizerChange, "stays in their calendars")
 	})
 }
@@ -68,7 +74,8 @@ func TestNobodyHearsOfWhatComesFromElsewhere(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
 		ann, bob := g.people["ann"], g.people["bob"]
 		i := g.NewImporter(ann.Caller, calendar.ImportOptions{})
-		results, err := i.Store(g.ctx, ann.cal, []calendar.Import{{Name: "meeting.ics", Data: []byte(meetingOf(organizedByAnn, attendees("bob", "zoe")))}})
+		results, err := i.Store(g.ctx, ann.cal,
+			[]calendar.Import{{Name: "meeting.ics", Data: []byte(meetingOf(organizedByAnn, attendees("bob", "zoe")))}})
 		g.must(err)
 		g.must(results[0].Err)
 		g.want("bob's inbox", g.inbox("bob"), "")
@@ -93,7 +100,8 @@ func TestUndoTellsAgain(t *testing.T) {
 		ann := g.people["ann"]
 		made := g.save("ann", meetingOf(organizedByAnn, attendees("bob")))
 		g.must(g.answer("ACCEPTED"))
-		moved := g.save("ann", strings.Replace(meetingOf(organizedByAnn, attendees("bob", "eve")), "T110000Z", "T120000Z", 1))
+		moved := g.save("ann",
+			strings.Replace(meetingOf(organizedByAnn, attendees("bob", "eve")), "T110000Z", "T120000Z", 1))
 		g.want("asked anew", g.answered("bob", "bob"), "NEEDS-ACTION")
 		g.must(g.answer("ACCEPTED"))
 		undo := func(o calendar.Object) {
@@ -136,8 +144,8 @@ func TestUndoOfANewName(t *testing.T) {
 	})
 }
 
-// TestScopeInvite: a token without the scope tells nobody anything: what others would hear of it is refused, or made with
-// nobody told, as the call says.
+// TestScopeInvite: a token without the scope tells nobody anything: what others would hear of it is refused, or made
+// with nobody told, as the call says.
 func TestScopeInvite(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
 		ann, bob := g.people["ann"], g.people["bob"]
@@ -148,20 +156,25 @@ func TestScopeInvite(t *testing.T) {
 			_, err := g.Put(g.ctx, bot, ann.cal, calendar.Draft{Name: "meeting.ics", Data: []byte(data), Telling: tell})
 			return err
 		}
-		g.refused(put(meetingOf(organizedByAnn, attendees("bob")), calendar.TellAll), calendar.Forbidden, calendar.RulePrivileges, "invite others")
+		g.refused(put(meetingOf(organizedByAnn, attendees("bob")), calendar.TellAll), calendar.Forbidden,
+			calendar.RulePrivileges, "invite others")
 		g.must(put(meetingOf(organizedByAnn, attendees("ann")), calendar.TellAll))
 		g.must(put(meetingOf(organizedByAnn, attendees("ann", "bob")), calendar.TellNobody))
 		g.want("nobody is told", g.inbox("bob")+g.letters(), "")
-		g.want("that is left to somebody else", g.line("ann", "ATTENDEE;SCHEDULE-AGENT=NONE"), "ATTENDEE;SCHEDULE-AGENT=NONE:mailto:bob@example.com")
+		g.want("that is left to somebody else", g.line("ann", "ATTENDEE;SCHEDULE-AGENT=NONE"),
+			"ATTENDEE;SCHEDULE-AGENT=NONE:mailto:bob@example.com")
 		g.save("ann", meetingOf(organizedByAnn, attendees("bob")))
 		g.want("until somebody may tell", g.inbox("bob"), "REQUEST")
 		moved := strings.Replace(meetingOf(organizedByAnn, attendees("bob")), "T110000Z", "T120000Z", 1)
 		g.refused(put(moved, calendar.TellAll), calendar.Forbidden, calendar.RulePrivileges, "lacks the scope")
-		g.refused(put(moved, calendar.TellNobody), calendar.Forbidden, calendar.RulePrivileges, "turns notifications off")
-		g.refused(g.Delete(g.ctx, bot, ann.cal, "meeting.ics", calendar.Precondition{}), calendar.Forbidden, calendar.RulePrivileges, "lacks the scope")
+		g.refused(put(moved, calendar.TellNobody), calendar.Forbidden, calendar.RulePrivileges,
+			"turns notifications off")
+		g.refused(g.Delete(g.ctx, bot, ann.cal, "meeting.ics", calendar.Precondition{}), calendar.Forbidden,
+			calendar.RulePrivileges, "lacks the scope")
 		g.must(put(meetingOf(organizedByAnn, attendees("bob"), "COLOR:red"), calendar.TellAll))
 		o, _ := g.has("bob")
-		_, err := g.Put(g.ctx, bobs, bob.cal, calendar.Draft{Name: o.Name, Data: []byte(answering(string(o.Data), "bob", "ACCEPTED"))})
+		_, err := g.Put(g.ctx, bobs, bob.cal,
+			calendar.Draft{Name: o.Name, Data: []byte(answering(string(o.Data), "bob", "ACCEPTED"))})
 		g.refused(err, calendar.Forbidden, calendar.RulePrivileges, "lacks the scope")
 		g.must(g.DeleteTelling(g.ctx, bobs, bob.cal, o.Name, calendar.Precondition{}, calendar.TellNobody))
 	})
@@ -177,7 +190,8 @@ func TestManyGuests(t *testing.T) {
 			}
 			return attendees(names...)
 		}
-		birthday := strings.NewReplacer("DTSTART:20260310T100000Z\r\n", "DTSTART;VALUE=DATE:20260310\r\n", "DTEND:20260310T110000Z\r\n", "").
+		birthday := strings.NewReplacer("DTSTART:20260310T100000Z\r\n", "DTSTART;VALUE=DATE:20260310\r\n",
+			"DTEND:20260310T110000Z\r\n", "").
 			Replace(meetingOf(organizedByAnn, many(150), "RRULE:FREQ=YEARLY"))
 		g.save("ann", birthday)
 		if n := strings.Count(g.letters()+g.letters(), "REQUEST"); n != 150 {
@@ -186,7 +200,10 @@ func TestManyGuests(t *testing.T) {
 		g.save("ann", strings.Replace(birthday, "RRULE", "COLOR:red\r\nRRULE", 1))
 		g.want("of a colour", g.letters(), "")
 		p := g.people["ann"]
-		_, err := g.Put(g.ctx, p.Caller, p.cal, calendar.Draft{Name: "crowd.ics", Data: []byte(strings.Replace(meetingOf(organizedByAnn, many(1001)), "UID:meeting", "UID:crowd", 1))})
+		_, err := g.Put(g.ctx, p.Caller, p.cal, calendar.Draft{
+			Name: "crowd.ics",
+			Data: []byte(strings.Replace(meetingOf(organizedByAnn, many(1001)), "UID:meeting", "UID:crowd", 1)),
+		})
 		g.refused(err, calendar.TooLarge, calendar.RuleMaxAttendees, "1001")
 	})
 }
@@ -197,7 +214,8 @@ func TestNobodyOutsideIsToldWithoutMail(t *testing.T) {
 		g.config.Mailed = false
 		g.Service = serviceOf(g.house)
 		g.save("ann", meetingOf(organizedByAnn, attendees("zoe"), "ATTENDEE:urn:uuid:1"))
-		g.want("no service", g.line("ann", "ATTENDEE;SCHEDULE-STATUS=5.2"), "ATTENDEE;SCHEDULE-STATUS=5.2:mailto:zoe@example.com")
+		g.want("no service", g.line("ann", "ATTENDEE;SCHEDULE-STATUS=5.2"),
+			"ATTENDEE;SCHEDULE-STATUS=5.2:mailto:zoe@example.com")
 		g.want("nobody", g.line("ann", "ATTENDEE;SCHEDULE-STATUS=3.7"), "ATTENDEE;SCHEDULE-STATUS=3.7:urn:uuid:1")
 		g.want("letters", g.letters(), "")
 	})
@@ -206,13 +224,18 @@ func TestNobodyOutsideIsToldWithoutMail(t *testing.T) {
 // TestMailArrives: what comes by mail does what its sender may do, and nothing else.
 func TestMailArrives(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
-		invitation := strings.Replace(meetingOf("ORGANIZER:mailto:zoe@example.com", attendees("bob")), "PRODID", "METHOD:REQUEST\r\nPRODID", 1)
+		invitation := strings.Replace(meetingOf("ORGANIZER:mailto:zoe@example.com", attendees("bob")), "PRODID",
+			"METHOD:REQUEST\r\nPRODID", 1)
 		receive := func(from string, method calendar.Method, data string) error {
-			return g.Receive(g.ctx, calendar.Inbound{From: calendar.MailAddress(from + "@example.com"), To: []calendar.MailAddress{"bob@example.com"}, Method: method, Data: []byte(data)})
+			return g.Receive(g.ctx, calendar.Inbound{
+				From: calendar.MailAddress(from + "@example.com"), To: []calendar.MailAddress{"bob@example.com"},
+				Method: method, Data: []byte(data),
+			})
 		}
 		g.refused(receive("mallory", "REQUEST", invitation), calendar.Forbidden, "", "mallory")
 		g.refused(receive("zoe", "CANCEL", invitation), calendar.Invalid, calendar.RuleValidData, "came as")
-		g.refused(receive("zoe", "REQUEST", strings.ReplaceAll(invitation, "bob@", "kim@")), calendar.Forbidden, "", "does not invite")
+		g.refused(receive("zoe", "REQUEST", strings.ReplaceAll(invitation, "bob@", "kim@")), calendar.Forbidden, "",
+			"does not invite")
 		g.refused(receive("zoe", "REQUEST", "BEGIN:VCALENDAR"), calendar.Invalid, calendar.RuleValidData, "")
 		_, there := g.has("bob")
 		g.want("what was refused", fmt.Sprint(there, g.inbox("bob")), "false")
@@ -222,8 +245,12 @@ func TestMailArrives(t *testing.T) {
 		g.want("the organizer", g.line("bob", "ORGANIZER"), "ORGANIZER:mailto:zoe@example.com")
 		g.must(g.answer("ACCEPTED"))
 		g.want("the answer is mailed", g.letters(), "REPLY zoe@example.com")
-		g.refused(receive("mallory", "CANCEL", strings.ReplaceAll(strings.Replace(invitation, "REQUEST", "CANCEL", 1), "zoe@", "mallory@")), calendar.Forbidden, "", "not the organizer")
-		g.must(receive("zoe", "CANCEL", strings.Replace(strings.Replace(invitation, "REQUEST", "CANCEL", 1), "SUMMARY", "SEQUENCE:1\r\nSUMMARY", 1)))
+		g.refused(receive("mallory", "CANCEL",
+			strings.ReplaceAll(strings.Replace(invitation, "REQUEST", "CANCEL", 1), "zoe@", "mallory@")),
+			calendar.Forbidden, "", "not the organizer")
+		g.must(receive("zoe", "CANCEL",
+			strings.Replace(strings.Replace(invitation, "REQUEST", "CANCEL", 1), "SUMMARY", "SEQUENCE:1\r\nSUMMARY",
+				1)))
 		g.want("called off", g.line("bob", "STATUS"), "STATUS:CANCELLED")
 	})
 }
@@ -234,11 +261,15 @@ func TestAnswersArriveByMail(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
 		saved := g.save("ann", meetingOf(organizedByAnn, attendees("bob", "zoe")))
 		reply := func(who string) error {
-			text := strings.Replace(meetingOf(organizedByAnn, "ATTENDEE;PARTSTAT=ACCEPTED:mailto:"+who+"@example.com"), "PRODID", "METHOD:REPLY\r\nPRODID", 1)
-			return g.Receive(g.ctx, calendar.Inbound{From: calendar.MailAddress(who + "@example.com"), Method: "REPLY", Data: []byte(text)})
+			text := strings.Replace(meetingOf(organizedByAnn, "ATTENDEE;PARTSTAT=ACCEPTED:mailto:"+who+"@example.com"),
+				"PRODID", "METHOD:REPLY\r\nPRODID", 1)
+			return g.Receive(g.ctx,
+				calendar.Inbound{From: calendar.MailAddress(who + "@example.com"), Method: "REPLY", Data: []byte(text)})
 		}
-		g.must(g.Delivered(g.ctx, calendar.Letter{User: g.people["ann"].User.ID, To: "zoe@example.com", UID: "meeting", Status: "5.1"}))
-		g.want("what came of the mail", g.line("ann", "ATTENDEE;SCHEDULE-STATUS=5.1"), "ATTENDEE;SCHEDULE-STATUS=5.1:mailto:zoe@example.com")
+		g.must(g.Delivered(g.ctx,
+			calendar.Letter{User: g.people["ann"].User.ID, To: "zoe@example.com", UID: "meeting", Status: "5.1"}))
+		g.want("what came of the mail", g.line("ann", "ATTENDEE;SCHEDULE-STATUS=5.1"),
+			"ATTENDEE;SCHEDULE-STATUS=5.1:mailto:zoe@example.com")
 		g.must(reply("zoe"))
 		g.want("zoe's answer", g.answered("ann", "zoe"), "ACCEPTED")
 		g.want("bob sees it", g.answered("bob", "zoe"), "ACCEPTED")
@@ -249,7 +280,8 @@ func TestAnswersArriveByMail(t *testing.T) {
 			t.Error("the schedule tag moved with an answer")
 		}
 		g.want("no answer is answered", g.letters(), "REQUEST zoe@example.com")
-		g.must(g.Delivered(g.ctx, calendar.Letter{User: g.people["ann"].User.ID, To: "zoe@example.com", UID: "gone", Status: "5.1"}))
+		g.must(g.Delivered(g.ctx,
+			calendar.Letter{User: g.people["ann"].User.ID, To: "zoe@example.com", UID: "gone", Status: "5.1"}))
 	})
 }
 
@@ -264,7 +296,8 @@ func TestScheduleTagsMove(t *testing.T) {
 		first, bobs, eves := tag("ann"), tag("bob"), tag("eve")
 		g.must(g.answer("ACCEPTED"))
 		if tag("ann") != first || tag("eve") != eves || tag("bob") == bobs {
-			t.Errorf("with bob's answer: %s to %s, %s to %s, %s to %s", first, tag("ann"), eves, tag("eve"), bobs, tag("bob"))
+			t.Errorf("with bob's answer: %s to %s, %s to %s, %s to %s", first, tag("ann"), eves, tag("eve"), bobs,
+				tag("bob"))
 		}
 		bobs = tag("bob")
 		o, _ := g.has("bob")
@@ -285,7 +318,8 @@ func TestScheduleTagsMove(t *testing.T) {
 	})
 }
 
-// TestThrownAwayAndAskedAgain: anyone who throws an invitation away declines it, and is asked again when the time changes.
+// TestThrownAwayAndAskedAgain: anyone who throws an invitation away declines it, and is asked again when the time
+// changes.
 func TestThrownAwayAndAskedAgain(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
 		g.save("ann", meetingOf(organizedByAnn, attendees("bob")))
@@ -307,12 +341,14 @@ func TestEditsTell(t *testing.T) {
 		ann := g.people["ann"]
 		g.save("ann", meetingOf(organizedByAnn, attendees("bob")))
 		rename := func(c calendar.Caller, title string, tell calendar.Telling) error {
-			_, err := g.EditObject(g.ctx, c, ann.cal, "meeting", ledger.Edit{Change: edit.Change{Fields: edit.Fields{Summary: edit.To(title)}}, Telling: tell})
+			_, err := g.EditObject(g.ctx, c, ann.cal, "meeting",
+				ledger.Edit{Change: edit.Change{Fields: edit.Fields{Summary: edit.To(title)}}, Telling: tell})
 			return err
 		}
 		g.must(rename(ann.Caller, "Ideas", calendar.TellAll))
 		g.want("bob hears", g.line("bob", "SUMMARY"), "SUMMARY:Ideas")
-		g.refused(rename(ann.Caller, "Fun", calendar.TellNobody), calendar.Forbidden, calendar.RulePrivileges, "turns notifications off")
+		g.refused(rename(ann.Caller, "Fun", calendar.TellNobody), calendar.Forbidden, calendar.RulePrivileges,
+			"turns notifications off")
 		bot := ann.Caller
 		bot.Scopes = calendar.ScopeUsual
 		g.refused(rename(bot, "Fun", calendar.TellAll), calendar.Forbidden, calendar.RulePrivileges, "lacks the scope")
@@ -320,8 +356,8 @@ func TestEditsTell(t *testing.T) {
 	})
 }
 
-// TestPrincipalsOfOtherServers: a principal's path is one of this server, and so is its address at BASE_URL; somebody of that
-// name on another server is somebody else.
+// TestPrincipalsOfOtherServers: a principal's path is one of this server, and so is its address at BASE_URL; somebody
+// of that name on another server is somebody else.
 func TestPrincipalsOfOtherServers(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
 		g.config.Home = "https://calendar.example.com/"
@@ -337,7 +373,8 @@ func TestPrincipalsOfOtherServers(t *testing.T) {
 			uid := fmt.Sprintf("UID:by-principal-%d", i)
 			ann := g.people["ann"]
 			_, err := g.Put(g.ctx, ann.Caller, ann.cal, calendar.Draft{
-				Name: calendar.ObjectName(uid + ".ics"), Data: []byte(replaceUID(meetingOf(organizedByAnn, "ATTENDEE:"+c.address), uid)),
+				Name: calendar.ObjectName(uid + ".ics"),
+				Data: []byte(replaceUID(meetingOf(organizedByAnn, "ATTENDEE:"+c.address), uid)),
 			})
 			g.must(err)
 			_, err = g.Store.ObjectByUID(g.ctx, g.people["bob"].cal.ID, calendar.UID(strings.TrimPrefix(uid, "UID:")))

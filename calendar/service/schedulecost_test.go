@@ -8,8 +8,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// TestAnEventTooLargeForItsGuestsIsRefused: anyone who makes an event for many others writes no more into their calendars and inboxes than
-// a change may, and nothing of it where it would be more.
+// TestAnEventTooLargeForItsGuestsIsRefused: anyone who makes an event for many others writes no more into their
+// calendars and inboxes than a change may, and nothing of it where it would be more.
 func TestAnEventTooLargeForItsGuestsIsRefused(t *testing.T) {
 	invited(t, "ann bob eve kim", func(g *guests) {
 		g.config.Limits.Telling.Written = 100 << 10
@@ -29,8 +29,8 @@ func TestAnEventTooLargeForItsGuestsIsRefused(t *testing.T) {
 	})
 }
 
-// TestNobodyElseIsWaitedFor: an invitation and an answer are one transaction each, as long as nobody else changes the calendars
-// that they reach.
+// TestNobodyElseIsWaitedFor: an invitation and an answer are one transaction each, as long as nobody else changes the
+// calendars that they reach.
 func TestNobodyElseIsWaitedFor(t *testing.T) {
 	invited(t, "bob ann eve", func(g *guests) {
 		before := g.Store.Done()
@@ -38,7 +38,8 @@ func TestNobodyElseIsWaitedFor(t *testing.T) {
 		g.must(g.answer("ACCEPTED"))
 		after := g.Store.Done()
 		g.want("eve was asked", g.inbox("eve"), "REQUEST")
-		g.want("eve sees bob's answer", g.line("eve", "ATTENDEE;PARTSTAT=ACCEPTED"), "ATTENDEE;PARTSTAT=ACCEPTED:mailto:bob@example.com")
+		g.want("eve sees bob's answer", g.line("eve", "ATTENDEE;PARTSTAT=ACCEPTED"),
+			"ATTENDEE;PARTSTAT=ACCEPTED:mailto:bob@example.com")
 		g.want("transactions that came to nothing", fmt.Sprint(after.Failed-before.Failed), "0")
 		g.want("transactions", fmt.Sprint(after.Committed-before.Committed), "2")
 	})
@@ -53,8 +54,8 @@ func (g *guests) large(who string) string {
 	return string(o.Data)
 }
 
-// TestWhatGuestsHaveOfTheirOwnStaysTheirs: copies that say the same are brought up to date together, and what one guest has
-// added stays in theirs alone.
+// TestWhatGuestsHaveOfTheirOwnStaysTheirs: copies that say the same are brought up to date together, and what one guest
+// has added stays in theirs alone.
 func TestWhatGuestsHaveOfTheirOwnStaysTheirs(t *testing.T) {
 	invited(t, "ann bob eve kim", func(g *guests) {
 		g.save("ann", meetingOf(organizedByAnn, attendees("bob", "eve", "kim")))
@@ -67,11 +68,14 @@ func TestWhatGuestsHaveOfTheirOwnStaysTheirs(t *testing.T) {
 		}
 		// A large copy is read by itself, and is kept as well.
 		o, _ = g.has("kim")
-		g.save("kim", strings.Replace(string(o.Data), "END:VEVENT", "CATEGORIES:"+strings.Repeat("k", 70<<10)+"\r\nEND:VEVENT", 1))
+		g.save("kim",
+			strings.Replace(string(o.Data), "END:VEVENT", "CATEGORIES:"+strings.Repeat("k", 70<<10)+"\r\nEND:VEVENT",
+				1))
 		g.save("ann", meetingOf(organizedByAnn, attendees("bob", "eve", "kim"), "LOCATION:Room 8"))
 		g.want("kim has the place", lineOf(g.large("kim"), "LOCATION"), "LOCATION:Room 8")
 		g.want("kim's own", lineOf(g.large("kim"), "CATEGORIES")[:14], "CATEGORIES:kkk")
 		g.must(g.answer("ACCEPTED"))
-		g.want("kim sees bob's answer", lineOf(g.large("kim"), "ATTENDEE;PARTSTAT=ACCEPTED"), "ATTENDEE;PARTSTAT=ACCEPTED:mailto:bob@example.com")
+		g.want("kim sees bob's answer", lineOf(g.large("kim"), "ATTENDEE;PARTSTAT=ACCEPTED"),
+			"ATTENDEE;PARTSTAT=ACCEPTED:mailto:bob@example.com")
 	})
 }

@@ -24,7 +24,9 @@ func at(day, hour int) ical.Time {
 
 // wish is another time for the meeting.
 func wish(day, hour int) delivery.Wish {
-	return delivery.Wish{Times: edit.Times{Start: edit.To(at(day, hour)), End: edit.To(at(day, hour+2))}, Comment: "I fly that day"}
+	return delivery.Wish{
+		Times: edit.Times{Start: edit.To(at(day, hour)), End: edit.To(at(day, hour+2))}, Comment: "I fly that day",
+	}
 }
 
 // propose has bob propose a time for the meeting, and says who was told.
@@ -60,10 +62,12 @@ func (g *guests) decide(accept bool) (ledger.Edited, error) {
 		g.t.Fatalf("ann has %d proposals, want 1", len(all))
 	}
 	p := g.people["ann"]
-	return g.Decide(g.ctx, p.Caller, p.cal, "meeting", delivery.Decision{Message: all[0].Message, Proposal: all[0].Proposal, Accept: accept, Comment: "Sorry"})
+	return g.Decide(g.ctx, p.Caller, p.cal, "meeting",
+		delivery.Decision{Message: all[0].Message, Proposal: all[0].Proposal, Accept: accept, Comment: "Sorry"})
 }
 
-// TestProposalForWhatIsLost: an event whose text the database has lost, or a message, keeps nobody from what is proposed for others.
+// TestProposalForWhatIsLost: an event whose text the database has lost, or a message, keeps nobody from what is
+// proposed for others.
 func TestProposalForWhatIsLost(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
 		g.save("ann", meetingOf(organizedByAnn, attendees("bob")))
@@ -75,13 +79,15 @@ func TestProposalForWhatIsLost(t *testing.T) {
 		if all := g.proposals(); len(all) != 2 {
 			t.Fatalf("there are %d proposals", len(all))
 		}
-		g.must(behind(g.t, g.URL, `UPDATE objects SET data = $1 WHERE calendar_id = $2 AND uid = 'meeting'`, []byte{}, string(g.people["ann"].cal.ID)))
+		g.must(behind(g.t, g.URL, `UPDATE objects SET data = $1 WHERE calendar_id = $2 AND uid = 'meeting'`, []byte{},
+			string(g.people["ann"].cal.ID)))
 		found, err := service.New(g.Middle()).Proposals(g.ctx, g.people["ann"].Caller, nil)
 		g.must(err)
 		if len(found.All) != 1 || found.All[0].Object.UID != "other" || found.Unread != 1 {
 			t.Errorf("ann has %d proposals, and %d are unread", len(found.All), found.Unread)
 		}
-		g.must(behind(g.t, g.URL, `UPDATE inbox_items SET data = $1 WHERE name = $2`, []byte{}, string(found.All[0].Message)))
+		g.must(behind(g.t, g.URL, `UPDATE inbox_items SET data = $1 WHERE name = $2`, []byte{},
+			string(found.All[0].Message)))
 		found, err = service.New(g.Middle()).Proposals(g.ctx, g.people["ann"].Caller, nil)
 		g.must(err)
 		if len(found.All) != 0 || found.Unread != 2 {
@@ -90,8 +96,8 @@ func TestProposalForWhatIsLost(t *testing.T) {
 	})
 }
 
-// TestProposalIsTakenUp: a guest proposes another time, the organizer sees it with what it says, agrees, and everybody is
-// asked anew for the new time.
+// TestProposalIsTakenUp: a guest proposes another time, the organizer sees it with what it says, agrees, and everybody
+// is asked anew for the new time.
 func TestProposalIsTakenUp(t *testing.T) {
 	invited(t, "ann bob eve", func(g *guests) {
 		g.save("ann", meetingOf(organizedByAnn, attendees("bob", "eve"), "ATTENDEE:mailto:zoe@elsewhere.example"))
@@ -101,13 +107,15 @@ func TestProposalIsTakenUp(t *testing.T) {
 		g.want("bob's answer", g.answered("ann", "bob"), "ACCEPTED")
 		g.want("the event", g.line("ann", "DTSTART"), "DTSTART:20260310T100000Z")
 		all := g.proposals()
-		if len(all) != 1 || all[0].From != "mailto:bob@example.com" || all[0].Start != at(11, 14) || all[0].End != at(11, 16) || all[0].Comment != "I fly that day" {
+		if len(all) != 1 || all[0].From != "mailto:bob@example.com" || all[0].Start != at(11, 14) ||
+			all[0].End != at(11, 16) || all[0].Comment != "I fly that day" {
 			t.Fatalf("ann sees %+v", all)
 		}
 		g.propose(wish(12, 14)) // which takes the place of the first
 		edited, err := g.decide(true)
 		g.must(err)
-		if told := toldNames(edited.Told); !strings.Contains(told, "bob@example.com REQUEST 1.2") || !strings.Contains(told, "zoe@elsewhere.example REQUEST 1.0") {
+		if told := toldNames(edited.Told); !strings.Contains(told, "bob@example.com REQUEST 1.2") ||
+			!strings.Contains(told, "zoe@elsewhere.example REQUEST 1.0") {
 			t.Errorf("told of the new time: %s", told)
 		}
 		for _, who := range []string{"ann", "bob", "eve"} {
@@ -151,28 +159,34 @@ func (g *guests) text(who string) string {
 	return string(o.Data)
 }
 
-// TestProposalsByMail: what comes from elsewhere is held for the organizer, and followed only where a guest has sent it; a
-// proposal to somebody elsewhere leaves by mail, and so does the word that nothing comes of one.
+// TestProposalsByMail: what comes from elsewhere is held for the organizer, and followed only where a guest has sent
+// it; a proposal to somebody elsewhere leaves by mail, and so does the word that nothing comes of one.
 func TestProposalsByMail(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
 		zoe := "ATTENDEE:mailto:zoe@elsewhere.example"
 		g.save("ann", meetingOf(organizedByAnn, attendees("bob"), zoe))
 		g.letters()
-		counter := strings.NewReplacer("20260310T10", "20260310T16", "20260310T11", "20260310T18").Replace(meetingOf(organizedByAnn, attendees("bob"), zoe, "COMMENT:Later?"))
+		counter := strings.NewReplacer("20260310T10", "20260310T16", "20260310T11", "20260310T18").
+			Replace(meetingOf(organizedByAnn, attendees("bob"), zoe, "COMMENT:Later?"))
 		g.must(g.Receive(g.ctx, mailed("zoe@elsewhere.example", "ann@example.com", calendar.MethodCounter, counter)))
 		g.must(g.Receive(g.ctx, mailed("zoe@elsewhere.example", "ann@example.com", calendar.MethodCounter, counter)))
 		g.want("the event", g.line("ann", "DTSTART"), "DTSTART:20260310T100000Z")
-		if all := g.proposals(); len(all) != 1 || all[0].From != "mailto:zoe@elsewhere.example" || all[0].Start != at(10, 16) || all[0].Comment != "Later?" {
+		if all := g.proposals(); len(all) != 1 || all[0].From != "mailto:zoe@elsewhere.example" ||
+			all[0].Start != at(10, 16) || all[0].Comment != "Later?" {
 			t.Fatalf("ann sees %+v", all)
 		}
-		stranger := strings.Replace(counter, "COMMENT", "ATTENDEE:mailto:max@elsewhere.example\r\nX-SENDER:mailto:bob@example.com\r\nCOMMENT", 1)
-		g.refused(g.Receive(g.ctx, mailed("max@elsewhere.example", "ann@example.com", calendar.MethodCounter, stranger)), calendar.Forbidden, "", "does not invite")
+		stranger := strings.Replace(counter, "COMMENT",
+			"ATTENDEE:mailto:max@elsewhere.example\r\nX-SENDER:mailto:bob@example.com\r\nCOMMENT", 1)
+		g.refused(g.Receive(g.ctx,
+			mailed("max@elsewhere.example", "ann@example.com", calendar.MethodCounter, stranger)), calendar.Forbidden,
+			"", "does not invite")
 		g.want("held for ann", g.inbox("ann"), "COUNTER")
 		edited, err := g.decide(false)
 		g.must(err)
 		g.want("told", toldNames(edited.Told), "zoe@elsewhere.example DECLINECOUNTER 1.0")
 		g.want("letters", g.letters(), "DECLINECOUNTER zoe@elsewhere.example")
-		g.refused(g.Receive(g.ctx, mailed("zoe@elsewhere.example", "bob@example.com", calendar.MethodCounter, counter)), calendar.Forbidden, "", "does not organize")
+		g.refused(g.Receive(g.ctx, mailed("zoe@elsewhere.example", "bob@example.com", calendar.MethodCounter, counter)),
+			calendar.Forbidden, "", "does not organize")
 
 		theirs := replaceUID(meetingOf("ORGANIZER:mailto:zoe@elsewhere.example", attendees("bob")), "UID:theirs")
 		g.must(g.Receive(g.ctx, mailed("zoe@elsewhere.example", "bob@example.com", calendar.MethodRequest, theirs)))
@@ -183,7 +197,10 @@ func TestProposalsByMail(t *testing.T) {
 		letters, err := g.Store.TakeLetters(g.ctx, g.Now().AddDate(1, 0, 0), g.Now().AddDate(1, 0, 1), 9)
 		g.must(err)
 		text := string(letters[0].Data)
-		for _, want := range []string{"METHOD:COUNTER", "DTSTART:20260312T090000Z", "DTEND:20260312T110000Z", "COMMENT:I fly that day", "mailto:bob@example.com", "ORGANIZER:mailto:zoe@elsewhere.example"} {
+		for _, want := range []string{
+			"METHOD:COUNTER", "DTSTART:20260312T090000Z", "DTEND:20260312T110000Z", "COMMENT:I fly that day",
+			"mailto:bob@example.com", "ORGANIZER:mailto:zoe@elsewhere.example",
+		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the letter has no %s:\n%s", want, text)
 			}
@@ -192,7 +209,9 @@ func TestProposalsByMail(t *testing.T) {
 			t.Errorf("the letter has what is ours alone:\n%s", text)
 		}
 		no := replaceUID(meetingOf("ORGANIZER:mailto:zoe@elsewhere.example", attendees("bob")), "UID:theirs")
-		g.refused(g.Receive(g.ctx, mailed("max@elsewhere.example", "bob@example.com", calendar.MethodDecline, strings.ReplaceAll(no, "zoe@", "max@"))), calendar.Forbidden, "", "not of the event's organizer")
+		g.refused(g.Receive(g.ctx,
+			mailed("max@elsewhere.example", "bob@example.com", calendar.MethodDecline,
+				strings.ReplaceAll(no, "zoe@", "max@"))), calendar.Forbidden, "", "not of the event's organizer")
 		g.must(g.Receive(g.ctx, mailed("zoe@elsewhere.example", "bob@example.com", calendar.MethodDecline, no)))
 		g.want("bob's inbox", g.inbox("bob"), "REQUEST REQUEST DECLINECOUNTER")
 	})
@@ -232,8 +251,8 @@ func TestWhatCannotBeProposed(t *testing.T) {
 	})
 }
 
-// TestProposalsForNothing: what no organizer can decide is not kept, and what is kept of it from before keeps nobody from
-// the others.
+// TestProposalsForNothing: what no organizer can decide is not kept, and what is kept of it from before keeps nobody
+// from the others.
 func TestProposalsForNothing(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
 		zoe := "ATTENDEE:mailto:zoe@elsewhere.example"
@@ -242,13 +261,16 @@ func TestProposalsForNothing(t *testing.T) {
 		w.Instance = at(11, 10)
 		g.propose(w)
 		counter := func(id string) string {
-			return strings.NewReplacer("20260310T10", "20260311T16", "20260310T11", "20260311T18").Replace(meetingOf(organizedByAnn, zoe, "RECURRENCE-ID"+id))
+			return strings.NewReplacer("20260310T10", "20260311T16", "20260310T11", "20260311T18").
+				Replace(meetingOf(organizedByAnn, zoe, "RECURRENCE-ID"+id))
 		}
 		send := func(id string) error {
-			return g.Receive(g.ctx, mailed("zoe@elsewhere.example", "ann@example.com", calendar.MethodCounter, counter(id)))
+			return g.Receive(g.ctx,
+				mailed("zoe@elsewhere.example", "ann@example.com", calendar.MethodCounter, counter(id)))
 		}
 		g.refused(send(":x"), calendar.Invalid, calendar.RuleValidObject, "cannot be understood")
-		g.refused(send(";TZID=Nowhere:20260311T100000"), calendar.Invalid, calendar.RuleValidObject, "cannot be understood")
+		g.refused(send(";TZID=Nowhere:20260311T100000"), calendar.Invalid, calendar.RuleValidObject,
+			"cannot be understood")
 		g.refused(send(":20260311T120000Z"), calendar.NotFound, "", "no such instance")
 		g.want("ann's inbox", g.inbox("ann"), "COUNTER")
 		for _, id := range []string{":20260311T100000Z", ";TZID=Europe/Berlin:20260311T110000"} {
@@ -256,7 +278,8 @@ func TestProposalsForNothing(t *testing.T) {
 		}
 		g.want("one for each guest and instance", g.inbox("ann"), "COUNTER COUNTER")
 
-		old := strings.Replace(counter(":x"), "VERSION:2.0", "VERSION:2.0\r\nMETHOD:COUNTER\r\nX-SENDER:mailto:zoe@elsewhere.example", 1)
+		old := strings.Replace(counter(":x"), "VERSION:2.0",
+			"VERSION:2.0\r\nMETHOD:COUNTER\r\nX-SENDER:mailto:zoe@elsewhere.example", 1)
 		g.must(g.Store.Update(g.ctx, func(tx calendar.Tx) error {
 			item := calendar.InboxItem{Name: "old", Method: calendar.MethodCounter, Created: g.Now(), Data: []byte(old)}
 			return tx.PutInboxItems(g.ctx, []calendar.InboxEntry{{To: g.people["ann"].User.ID, InboxItem: item}})
@@ -281,7 +304,9 @@ func TestProposalsAreLookedForAlone(t *testing.T) {
 			}))
 		}
 		seen := func() query.Proposals {
-			pool := meter.NewPool(meter.Config{Bytes: 4 << 20, Limits: meter.Limits{Held: 2 << 20, Steps: 20_000}, Turns: 1})
+			pool := meter.NewPool(meter.Config{
+				Bytes: 4 << 20, Limits: meter.Limits{Held: 2 << 20, Steps: 20_000}, Turns: 1,
+			})
 			m := pool.Meter(g.ctx, "ann")
 			defer m.Close()
 			found, err := g.Proposals(g.ctx, g.people["ann"].Caller, m)
@@ -297,8 +322,8 @@ func TestProposalsAreLookedForAlone(t *testing.T) {
 	})
 }
 
-// TestNobodyFillsAnInboxWithProposals: what one guest proposes in a day is bounded, by mail and from here, in number and in
-// bytes. The guest hears of it, and others come through.
+// TestNobodyFillsAnInboxWithProposals: what one guest proposes in a day is bounded, by mail and from here, in number
+// and in bytes. The guest hears of it, and others come through.
 func TestNobodyFillsAnInboxWithProposals(t *testing.T) {
 	invited(t, "ann bob eve", func(g *guests) {
 		g.save("ann", meetingOf(organizedByAnn, attendees("bob", "eve"), zoeComes, "RRULE:FREQ=DAILY;COUNT=100"))
@@ -314,7 +339,9 @@ func TestNobodyFillsAnInboxWithProposals(t *testing.T) {
 		counter := func(i int, more string) error {
 			day := at(10+i, 0).Civil.String()[:len("2026-03-10")]
 			day = strings.ReplaceAll(day, "-", "")
-			text := strings.Replace(strings.ReplaceAll(meetingOf(organizedByAnn, zoeComes, "RECURRENCE-ID:20260310T100000Z", more), "20260310", day), "DTSTART:"+day+"T10", "DTSTART:"+day+"T09", 1)
+			text := strings.Replace(strings.ReplaceAll(meetingOf(organizedByAnn, zoeComes,
+				"RECURRENCE-ID:20260310T100000Z", more), "20260310", day), "DTSTART:"+day+"T10", "DTSTART:"+day+"T09",
+				1)
 			return g.Receive(g.ctx, mailed(zoesMail, annsMail, calendar.MethodCounter, text))
 		}
 		large := slowtest.Rounds(t, slowtest.Big, 2, 10)
@@ -322,7 +349,8 @@ func TestNobodyFillsAnInboxWithProposals(t *testing.T) {
 			g.must(counter(i, "DESCRIPTION:"+strings.Repeat("y", 3<<20)))
 		}
 		if large == 10 {
-			g.refused(counter(10, "DESCRIPTION:"+strings.Repeat("y", 3<<20)), calendar.TooLarge, calendar.RuleQuota, "daily limit")
+			g.refused(counter(10, "DESCRIPTION:"+strings.Repeat("y", 3<<20)), calendar.TooLarge, calendar.RuleQuota,
+				"daily limit")
 		}
 		g.must(counter(11, ""))
 		found, err := g.Proposals(g.ctx, g.people["ann"].Caller, nil)
@@ -335,35 +363,41 @@ func TestNobodyFillsAnInboxWithProposals(t *testing.T) {
 	})
 }
 
-// TestOneOfTwoProposals: a guest of two days of a series who proposes others for both hears of the one that was decided, and
-// of nobody else; the other one waits on.
+// TestOneOfTwoProposals: a guest of two days of a series who proposes others for both hears of the one that was
+// decided, and of nobody else; the other one waits on.
 func TestOneOfTwoProposals(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
 		zoe := "ATTENDEE:mailto:zoe@elsewhere.example"
 		part := func(day, start string, more ...string) string {
-			text := strings.ReplaceAll(meetingOf(append([]string{organizedByAnn, "RECURRENCE-ID:" + day + "T100000Z"}, more...)...), "20260310", day)
+			text := strings.ReplaceAll(meetingOf(append([]string{organizedByAnn, "RECURRENCE-ID:" + day + "T100000Z"},
+				more...)...), "20260310", day)
 			text = strings.Replace(text, "DTSTART:"+day+"T10", "DTSTART:"+day+"T"+start, 1)
 			text = strings.Replace(text, "DTEND:"+day+"T11", "DTEND:"+day+"T18", 1)
 			return text[strings.Index(text, "BEGIN:VEVENT"):strings.Index(text, "END:VCALENDAR")]
 		}
 		series := meetingOf(organizedByAnn, attendees("bob"), "RRULE:FREQ=DAILY;COUNT=5")
-		series = strings.Replace(series, "END:VCALENDAR", part("20260311", "10", attendees("bob"), zoe)+part("20260312", "10", attendees("bob"), zoe)+"END:VCALENDAR", 1)
+		series = strings.Replace(series, "END:VCALENDAR",
+			part("20260311", "10", attendees("bob"), zoe)+part("20260312", "10", attendees("bob"), zoe)+"END:VCALENDAR",
+			1)
 		g.save("ann", series)
 		g.letters()
 		g.letters() // one for each of the days
-		both := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\n" + part("20260311", "16", zoe) + part("20260312", "16", zoe) + "END:VCALENDAR\r\n"
+		both := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\n" + part("20260311", "16", zoe) +
+			part("20260312", "16", zoe) + "END:VCALENDAR\r\n"
 		g.must(g.Receive(g.ctx, mailed("zoe@elsewhere.example", "ann@example.com", calendar.MethodCounter, both)))
 		all := g.proposals()
 		if len(all) != 2 || all[0].Which != at(11, 10) {
 			t.Fatalf("ann sees %+v", all)
 		}
 		p := g.people["ann"]
-		_, err := g.Decide(g.ctx, p.Caller, p.cal, "meeting", delivery.Decision{Message: all[0].Message, Proposal: all[0].Proposal})
+		_, err := g.Decide(g.ctx, p.Caller, p.cal, "meeting",
+			delivery.Decision{Message: all[0].Message, Proposal: all[0].Proposal})
 		g.must(err)
 		letters, err := g.Store.TakeLetters(g.ctx, g.Now().AddDate(1, 0, 0), g.Now().AddDate(1, 0, 1), 9)
 		g.must(err)
 		text := string(letters[0].Data)
-		if strings.Count(text, "BEGIN:VEVENT") != 1 || !strings.Contains(text, "RECURRENCE-ID:20260311T100000Z") || strings.Contains(text, "bob") {
+		if strings.Count(text, "BEGIN:VEVENT") != 1 || !strings.Contains(text, "RECURRENCE-ID:20260311T100000Z") ||
+			strings.Contains(text, "bob") {
 			t.Errorf("zoe hears:\n%s", text)
 		}
 		if left := g.proposals(); len(left) != 1 || left[0].Which != at(12, 10) {
@@ -382,27 +416,43 @@ func TestDeclinedWhoIsGone(t *testing.T) {
 		all := g.proposals()
 		g.save("ann", strings.Replace(g.text("ann"), lineWith(g.text("ann"), "mailto:bob@"), "X-NOTE:nobody", 1))
 		p := g.people["ann"]
-		_, err := g.Decide(g.ctx, p.Caller, p.cal, "meeting", delivery.Decision{Message: all[0].Message, Proposal: all[0].Proposal})
+		_, err := g.Decide(g.ctx, p.Caller, p.cal, "meeting",
+			delivery.Decision{Message: all[0].Message, Proposal: all[0].Proposal})
 		g.refused(err, calendar.Stale, "", "no longer open")
 		g.want("bob's inbox", g.inbox("bob"), "REQUEST CANCEL")
 	})
 }
 
-// TestProposedDaysAreAsMany: of whole days that a guest proposes the last one stays, whether they say when it ends or not.
+// TestProposedDaysAreAsMany: of whole days that a guest proposes the last one stays, whether they say when it ends or
+// not.
 func TestProposedDaysAreAsMany(t *testing.T) {
 	const days = ";VALUE=DATE:202603"
 	for name, c := range map[string]struct{ was, wish, last, want string }{
-		"with an end":      {"DTSTART" + days + "10\r\nDTEND" + days + "13", "DTSTART" + days + "20\r\nDTEND" + days + "25", "2026-03-24", "DTEND" + days + "25"},
-		"without an end":   {"DTSTART" + days + "10\r\nDTEND" + days + "13", "DTSTART" + days + "20", "2026-03-22", "DTEND" + days + "23"},
-		"of a duration":    {"DTSTART" + days + "10\r\nDURATION:P3D", "DTSTART" + days + "20", "2026-03-22", "DURATION:P3D"},
-		"one day":          {"DTSTART" + days + "10", "DTSTART" + days + "20", "0000-00-00", "DTSTART" + days + "20"},
-		"instead of times": {"DTSTART:20260310T100000Z\r\nDTEND:20260310T110000Z", "DTSTART" + days + "20\r\nDTEND" + days + "22", "2026-03-21", "DTEND" + days + "22"},
+		"with an end": {
+			"DTSTART" + days + "10\r\nDTEND" + days + "13", "DTSTART" + days + "20\r\nDTEND" + days + "25",
+			"2026-03-24", "DTEND" + days + "25",
+		},
+		"without an end": {
+			"DTSTART" + days + "10\r\nDTEND" + days + "13", "DTSTART" + days + "20", "2026-03-22",
+			"DTEND" + days + "23",
+		},
+		"of a duration": {
+			"DTSTART" + days + "10\r\nDURATION:P3D", "DTSTART" + days + "20", "2026-03-22", "DURATION:P3D",
+		},
+		"one day": {"DTSTART" + days + "10", "DTSTART" + days + "20", "0000-00-00", "DTSTART" + days + "20"},
+		"instead of times": {
+			"DTSTART:20260310T100000Z\r\nDTEND:20260310T110000Z", "DTSTART" + days + "20\r\nDTEND" + days + "22",
+			"2026-03-21", "DTEND" + days + "22",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			invited(t, "ann", func(g *guests) {
-				text := strings.Replace(meetingOf(organizedByAnn, zoeComes), "DTSTART:20260310T100000Z\r\nDTEND:20260310T110000Z", "%", 1)
+				text := strings.Replace(meetingOf(organizedByAnn, zoeComes),
+					"DTSTART:20260310T100000Z\r\nDTEND:20260310T110000Z", "%", 1)
 				g.save("ann", strings.Replace(text, "%", c.was, 1))
-				g.must(g.Receive(g.ctx, mailed("zoe@elsewhere.example", annsMail, calendar.MethodCounter, strings.Replace(text, "%", c.wish, 1))))
+				g.must(g.Receive(g.ctx,
+					mailed("zoe@elsewhere.example", annsMail, calendar.MethodCounter,
+						strings.Replace(text, "%", c.wish, 1))))
 				g.want("the last day", g.proposals()[0].Proposal.End.Civil.String()[:10], c.last)
 				_, err := g.decide(true)
 				g.must(err)
@@ -427,8 +477,8 @@ func (s hurried) Update(ctx context.Context, do func(calendar.Tx) error) error {
 	return s.Store.Update(ctx, do)
 }
 
-// TestANewerProposalIsNotDecidedUnseen: what a guest proposes between the organizer's look and word stays, and the word is
-// refused whole.
+// TestANewerProposalIsNotDecidedUnseen: what a guest proposes between the organizer's look and word stays, and the word
+// is refused whole.
 func TestANewerProposalIsNotDecidedUnseen(t *testing.T) {
 	for answer, accept := range map[string]bool{"accept": true, "decline": false} {
 		t.Run(answer, func(t *testing.T) {
@@ -440,7 +490,8 @@ func TestANewerProposalIsNotDecidedUnseen(t *testing.T) {
 				hasty.Store = hurried{g.Store, &between}
 				s, p, seen := service.New(hasty), g.people["ann"], g.proposals()[0]
 				decide := func() error {
-					_, err := s.Decide(g.ctx, p.Caller, p.cal, "meeting", delivery.Decision{Message: seen.Message, Proposal: seen.Proposal, Accept: accept})
+					_, err := s.Decide(g.ctx, p.Caller, p.cal, "meeting",
+						delivery.Decision{Message: seen.Message, Proposal: seen.Proposal, Accept: accept})
 					return err
 				}
 				between = func() { g.propose(wish(12, 9)) }
@@ -460,7 +511,8 @@ func TestANewerProposalIsNotDecidedUnseen(t *testing.T) {
 	}
 }
 
-// TestAMessageIsDiscardedAsItWasSeen: a program that takes a message out of the inbox with its tag leaves a newer one there.
+// TestAMessageIsDiscardedAsItWasSeen: a program that takes a message out of the inbox with its tag leaves a newer one
+// there.
 func TestAMessageIsDiscardedAsItWasSeen(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
 		g.save("ann", meetingOf(organizedByAnn, attendees("bob")))
@@ -472,7 +524,8 @@ func TestAMessageIsDiscardedAsItWasSeen(t *testing.T) {
 		i, err := s.Message(g.ctx, c, name)
 		g.must(err)
 		between = func() { g.propose(wish(12, 9)) }
-		g.refused(s.Discard(g.ctx, c, name, calendar.Precondition{Match: []calendar.ETag{calendar.ETagOf(i.Data)}}), calendar.Stale, "", "changed or removed meanwhile")
+		g.refused(s.Discard(g.ctx, c, name, calendar.Precondition{Match: []calendar.ETag{calendar.ETagOf(i.Data)}}),
+			calendar.Stale, "", "changed or removed meanwhile")
 		g.want("ann's inbox", g.inbox("ann"), "COUNTER")
 		between = func() { g.propose(wish(13, 9)) }
 		g.must(s.Discard(g.ctx, c, name, calendar.Precondition{}))

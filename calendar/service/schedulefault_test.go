@@ -22,7 +22,9 @@ func (s faultyStore) Update(ctx context.Context, do func(calendar.Tx) error) err
 type faultyTx struct{ calendar.Tx }
 
 // Appointments are those of copies that are too large to come along.
-func (t faultyTx) Appointments(ctx context.Context, users []calendar.UserID, uid calendar.UID) ([]calendar.Appointment, error) {
+func (t faultyTx) Appointments(
+	ctx context.Context, users []calendar.UserID, uid calendar.UID,
+) ([]calendar.Appointment, error) {
 	all, err := t.Tx.Appointments(ctx, users, uid)
 	for i := range all {
 		all[i].Data = nil
@@ -30,14 +32,17 @@ func (t faultyTx) Appointments(ctx context.Context, users []calendar.UserID, uid
 	return all, err
 }
 
-func (t faultyTx) Duplicates(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, uid calendar.UID) (atName, withUID *calendar.Object, err error) {
+func (t faultyTx) Duplicates(
+	ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, uid calendar.UID,
+) (atName, withUID *calendar.Object, err error) {
 	if name == "" {
 		return nil, nil, errDriver
 	}
 	return t.Tx.Duplicates(ctx, cal, name, uid)
 }
 
-// TestStoreFaultIsNoOutcomeOfAMessage: what the store cannot do is no word about a guest. The change is not made at all.
+// TestStoreFaultIsNoOutcomeOfAMessage: what the store cannot do is no word about a guest. The change is not made at
+// all.
 func TestStoreFaultIsNoOutcomeOfAMessage(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
 		meeting := meetingOf(organizedByAnn, attendees("ann", "bob"))

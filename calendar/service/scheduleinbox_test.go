@@ -22,8 +22,8 @@ func (g *guests) tidy() {
 	g.want("ann's inbox", g.inbox("ann"), "")
 }
 
-// TestProposalsOutliveTheInbox: a program that empties the inbox decides about nothing. A proposal stays until it is decided,
-// until its guest proposes something else, or until the event has changed.
+// TestProposalsOutliveTheInbox: a program that empties the inbox decides about nothing. A proposal stays until it is
+// decided, until its guest proposes something else, or until the event has changed.
 func TestProposalsOutliveTheInbox(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
 		g.save("ann", meetingOf(organizedByAnn, attendees("bob")))
@@ -63,24 +63,31 @@ func TestMidnightNamesAnInstance(t *testing.T) {
 		moved := strings.ReplaceAll(meetingOf(fromZoe, attendees("bob"), midnight), "20260310T1", "20260317T1")
 		g.receive(bobsMail, calendar.MethodRequest, newer(moved, "1"))
 		g.want("the change", strings.Join(g.linesOf("bob", "meeting", "RECURRENCE-ID", ""), " "), midnight)
-		g.receive(bobsMail, calendar.MethodCancel, newer(meetingOf(fromZoe, attendees("bob"), "RECURRENCE-ID:20260324T000000"), "2"))
+		g.receive(bobsMail, calendar.MethodCancel,
+			newer(meetingOf(fromZoe, attendees("bob"), "RECURRENCE-ID:20260324T000000"), "2"))
 		g.want("called off", g.line("bob", "EXDATE"), "EXDATE:20260324T100000Z")
 		g.receive(bobsMail, calendar.MethodCancel, newer(meetingOf(fromZoe, attendees("bob"), midnight), "3"))
-		g.want("the changed day", strings.Join(g.linesOf("bob", "meeting", "EXDATE", ""), " "), "EXDATE:20260324T100000Z EXDATE:20260317T000000")
+		g.want("the changed day", strings.Join(g.linesOf("bob", "meeting", "EXDATE", ""), " "),
+			"EXDATE:20260324T100000Z EXDATE:20260317T000000")
 		g.want("its override", strings.Join(g.linesOf("bob", "meeting", "RECURRENCE-ID", ""), " "), "")
 	})
 }
 
-// TestCalledOffForSomebodyWhoWasNotReached: a guest to whom the invitation never came has not been told that a day is called off.
+// TestCalledOffForSomebodyWhoWasNotReached: a guest to whom the invitation never came has not been told that a day is
+// called off.
 func TestCalledOffForSomebodyWhoWasNotReached(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
 		save := func(uid string, more ...string) {
-			lines := append([]string{organizedByAnn, attendees("bob"), "RRULE:FREQ=DAILY;COUNT=5", "DESCRIPTION:" + strings.Repeat("y", 3<<20)}, more...)
+			lines := append([]string{
+				organizedByAnn, attendees("bob"), "RRULE:FREQ=DAILY;COUNT=5",
+				"DESCRIPTION:" + strings.Repeat("y", 3<<20),
+			}, more...)
 			g.meet("ann", uid, replaceUID(meetingOf(lines...), "UID:"+uid))
 		}
 		status := func(uid, want string) {
 			g.t.Helper()
-			if got := g.linesOf("ann", uid, "ATTENDEE", "bob@example.com"); len(got) != 1 || !strings.Contains(got[0], "SCHEDULE-STATUS="+want) {
+			if got := g.linesOf("ann", uid, "ATTENDEE", "bob@example.com"); len(got) != 1 ||
+				!strings.Contains(got[0], "SCHEDULE-STATUS="+want) {
 				g.t.Errorf("of %s ann reads %v, want %s", uid, got, want)
 			}
 		}

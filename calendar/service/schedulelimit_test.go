@@ -73,8 +73,9 @@ func TestAnAnswerNeedsRoom(t *testing.T) {
 	})
 }
 
-// TestADelegateNeedsRoom: whom a guest sends is invited where the organizer's event says so, and nowhere else, however much
-// room that has: for nothing, for the guest's answer, for the delegate without what came of the invitation, or for all.
+// TestADelegateNeedsRoom: whom a guest sends is invited where the organizer's event says so, and nowhere else, however
+// much room that has: for nothing, for the guest's answer, for the delegate without what came of the invitation, or for
+// all.
 func TestADelegateNeedsRoom(t *testing.T) {
 	limited(t, "ann bob kim", func(g *guests) {
 		said := map[bool]int{}
@@ -92,7 +93,8 @@ func TestADelegateNeedsRoom(t *testing.T) {
 			}
 			for _, who := range []string{"ann", "bob", "kim"} {
 				if _, there := g.has(who); there {
-					g.must(g.Delete(g.ctx, g.people[who].Caller, g.people[who].cal, g.name(who), calendar.Precondition{}))
+					g.must(g.Delete(g.ctx, g.people[who].Caller, g.people[who].cal, g.name(who),
+						calendar.Precondition{}))
 				}
 			}
 		}

@@ -21,7 +21,8 @@ func TestAddByMail(t *testing.T) {
 	invited(t, "bob", func(g *guests) {
 		meeting := meetingOf("ORGANIZER:mailto:zoe@elsewhere.example", attendees("bob"))
 		add := strings.NewReplacer("20260310", "20260312", "SUMMARY", "SEQUENCE:1\r\nSUMMARY").Replace(meeting)
-		g.refused(g.Receive(g.ctx, mailed("zoe@elsewhere.example", "bob@example.com", calendar.MethodAdd, add)), calendar.NotFound, "", "does not have")
+		g.refused(g.Receive(g.ctx, mailed("zoe@elsewhere.example", "bob@example.com", calendar.MethodAdd, add)),
+			calendar.NotFound, "", "does not have")
 		series := strings.Replace(meeting, "SUMMARY", "RRULE:FREQ=WEEKLY;COUNT=3\r\nSUMMARY", 1)
 		g.must(g.Receive(g.ctx, mailed("zoe@elsewhere.example", "bob@example.com", calendar.MethodRequest, series)))
 		g.must(g.Receive(g.ctx, mailed("zoe@elsewhere.example", "bob@example.com", calendar.MethodAdd, add)))
@@ -36,21 +37,24 @@ func TestRefreshByMail(t *testing.T) {
 		meeting := meetingOf(organizedByAnn, attendees("bob"), "ATTENDEE:mailto:zoe@elsewhere.example")
 		g.save("ann", meeting)
 		before := g.letters()
-		ask := mailed("zoe@elsewhere.example", "ann@example.com", calendar.MethodRefresh, meetingOf(organizedByAnn, "ATTENDEE:mailto:zoe@elsewhere.example"))
+		ask := mailed("zoe@elsewhere.example", "ann@example.com", calendar.MethodRefresh,
+			meetingOf(organizedByAnn, "ATTENDEE:mailto:zoe@elsewhere.example"))
 		g.must(g.Receive(g.ctx, ask))
-		if after := g.letters(); !strings.HasPrefix(after, before) || !strings.Contains(after, "REQUEST zoe@elsewhere.example") {
+		if after := g.letters(); !strings.HasPrefix(after, before) ||
+			!strings.Contains(after, "REQUEST zoe@elsewhere.example") {
 			t.Errorf("the letters were %q, and are %q", before, after)
 		}
 		g.refused(g.Receive(g.ctx, ask), calendar.Forbidden, "", "less than an hour ago")
 		g.Pass(time.Hour)
 		g.must(g.Receive(g.ctx, ask))
-		stranger := mailed("eve@elsewhere.example", "ann@example.com", calendar.MethodRefresh, meetingOf(organizedByAnn, "ATTENDEE:mailto:eve@elsewhere.example"))
+		stranger := mailed("eve@elsewhere.example", "ann@example.com", calendar.MethodRefresh,
+			meetingOf(organizedByAnn, "ATTENDEE:mailto:eve@elsewhere.example"))
 		g.refused(g.Receive(g.ctx, stranger), calendar.Forbidden, "", "not an external attendee")
 	})
 }
 
-// TestDeletedInvitationStaysDeleted: a mail that arrives twice does not bring an event back that its attendee deleted. A newer one
-// does.
+// TestDeletedInvitationStaysDeleted: a mail that arrives twice does not bring an event back that its attendee deleted.
+// A newer one does.
 func TestDeletedInvitationStaysDeleted(t *testing.T) {
 	invited(t, "bob", func(g *guests) {
 		bob := g.people["bob"]

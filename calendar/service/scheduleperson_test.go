@@ -9,7 +9,8 @@ import (
 
 // seriesOf writes five days of the meeting, and one of them apart.
 func seriesOf(master, apart string) string {
-	one := "BEGIN:VEVENT\r\nUID:meeting\r\nDTSTAMP:20260301T080000Z\r\nRECURRENCE-ID:20260312T100000Z\r\nDTSTART:20260312T140000Z\r\nDTEND:20260312T150000Z\r\nSUMMARY:Plans\r\n"
+	one := "BEGIN:VEVENT\r\nUID:meeting\r\nDTSTAMP:20260301T080000Z\r\nRECURRENCE-ID:20260312T100000Z\r\n" +
+		"DTSTART:20260312T140000Z\r\nDTEND:20260312T150000Z\r\nSUMMARY:Plans\r\n"
 	text := meetingOf("RRULE:FREQ=DAILY;COUNT=5", organizedByAnn, master)
 	if apart == "" {
 		return text
@@ -31,13 +32,15 @@ func TestOrganizerByAnotherAddress(t *testing.T) {
 	})
 }
 
-// TestGuestUnderTwoAddresses: anyone who is named under two addresses is one person, told once of all that they take part in.
+// TestGuestUnderTwoAddresses: anyone who is named under two addresses is one person, told once of all that they take
+// part in.
 func TestGuestUnderTwoAddresses(t *testing.T) {
 	const other = "ATTENDEE:/dav/principals/guest-bob/"
 	invited(t, "ann bob", func(g *guests) {
 		g.save("ann", seriesOf(attendees("bob"), other))
 		o, _ := g.has("bob")
-		if text := string(o.Data); !strings.Contains(text, "RRULE") || !strings.Contains(text, "RECURRENCE-ID") || strings.Contains(text, "EXDATE") {
+		if text := string(o.Data); !strings.Contains(text, "RRULE") || !strings.Contains(text, "RECURRENCE-ID") ||
+			strings.Contains(text, "EXDATE") {
 			g.t.Error(text)
 		}
 	})
@@ -69,7 +72,8 @@ func TestDeletedInstanceStaysDeleted(t *testing.T) {
 		g.want("declined", g.answered("ann", "eve"), "NEEDS-ACTION DECLINED")
 		g.must(g.answer("ACCEPTED"))
 		o, _ = g.has("eve")
-		if text := string(o.Data); !strings.Contains(text, "EXDATE:20260312T100000Z") || strings.Contains(text, "RECURRENCE-ID") {
+		if text := string(o.Data); !strings.Contains(text, "EXDATE:20260312T100000Z") ||
+			strings.Contains(text, "RECURRENCE-ID") {
 			g.t.Errorf("it is back:\n%s", text)
 		}
 		g.want("eve sees bob's answer", g.answered("eve", "bob"), "ACCEPTED")
@@ -78,16 +82,18 @@ func TestDeletedInstanceStaysDeleted(t *testing.T) {
 	})
 }
 
-// TestDeletedSingleInstanceStaysDeleted is TestDeletedInstanceStaysDeleted for a guest of single days, who has no series in
-// which to leave one out.
+// TestDeletedSingleInstanceStaysDeleted is TestDeletedInstanceStaysDeleted for a guest of single days, who has no
+// series in which to leave one out.
 func TestDeletedSingleInstanceStaysDeleted(t *testing.T) {
 	one := func(id, who string) string {
-		return "BEGIN:VEVENT\r\nUID:meeting\r\nDTSTAMP:20260301T080000Z\r\nRECURRENCE-ID:" + id + "\r\nDTSTART:" + id + "\r\nDURATION:PT1H\r\nSUMMARY:Plans\r\n" +
+		return "BEGIN:VEVENT\r\nUID:meeting\r\nDTSTAMP:20260301T080000Z\r\nRECURRENCE-ID:" + id + "\r\nDTSTART:" + id +
+			"\r\nDURATION:PT1H\r\nSUMMARY:Plans\r\n" +
 			organizedByAnn + "\r\n" + who + "\r\nEND:VEVENT\r\n"
 	}
 	days := func(second string) string {
 		text := meetingOf("RRULE:FREQ=DAILY;COUNT=5", organizedByAnn, attendees("bob"))
-		return strings.Replace(text, "END:VCALENDAR", one("20260312T100000Z", attendees("bob", "eve"))+one(second, attendees("bob", "eve"))+"END:VCALENDAR", 1)
+		return strings.Replace(text, "END:VCALENDAR",
+			one("20260312T100000Z", attendees("bob", "eve"))+one(second, attendees("bob", "eve"))+"END:VCALENDAR", 1)
 	}
 	invited(t, "ann bob eve", func(g *guests) {
 		g.save("ann", days("20260313T100000Z"))
@@ -95,7 +101,8 @@ func TestDeletedSingleInstanceStaysDeleted(t *testing.T) {
 		o, _ := g.has("eve")
 		text := string(o.Data)
 		second := text[strings.LastIndex(text, "BEGIN:VEVENT"):strings.LastIndex(text, "END:VCALENDAR")]
-		_, err := g.Put(g.ctx, eve.Caller, eve.cal, calendar.Draft{Name: o.Name, Data: []byte(strings.Replace(text, second, "", 1))})
+		_, err := g.Put(g.ctx, eve.Caller, eve.cal,
+			calendar.Draft{Name: o.Name, Data: []byte(strings.Replace(text, second, "", 1))})
 		g.must(err)
 		g.want("declined for that day", g.answered("ann", "eve"), "NEEDS-ACTION DECLINED")
 		g.must(g.answer("ACCEPTED"))
@@ -103,7 +110,8 @@ func TestDeletedSingleInstanceStaysDeleted(t *testing.T) {
 		if text := string(o.Data); strings.Count(text, "BEGIN:VEVENT") != 1 || strings.Contains(text, "20260313T") {
 			g.t.Errorf("it is back:\n%s", text)
 		}
-		g.save("ann", strings.Replace(days("20260313T100000Z"), "DTSTART:20260313T100000Z", "DTSTART:20260313T140000Z", 1))
+		g.save("ann",
+			strings.Replace(days("20260313T100000Z"), "DTSTART:20260313T100000Z", "DTSTART:20260313T140000Z", 1))
 		g.want("asked anew about another time", g.answered("eve", "eve"), "NEEDS-ACTION NEEDS-ACTION")
 	})
 }

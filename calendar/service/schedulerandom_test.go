@@ -42,8 +42,9 @@ func TestEverybodyAgrees(t *testing.T) {
 	invited(t, "ann bob eve joe kim", func(g *guests) {
 		for seed := range uint64(slowtest.Rounds(t, slowtest.Random, 2, 8)) {
 			c := &company{
-				guests: g, random: rand.New(rand.NewPCG(seed, 38)), names: []string{"ann", "bob", "eve", "joe", "kim"}, meetings: map[calendar.UID]string{},
-				stale: map[string]calendar.Object{}, done: map[string]int{}, last: map[string]calendar.ChangeID{},
+				guests: g, random: rand.New(rand.NewPCG(seed, 38)), names: []string{"ann", "bob", "eve", "joe", "kim"},
+				meetings: map[calendar.UID]string{},
+				stale:    map[string]calendar.Object{}, done: map[string]int{}, last: map[string]calendar.ChangeID{},
 			}
 			for step := range slowtest.Rounds(t, slowtest.Random, 100, 500) {
 				what := c.step()
@@ -111,7 +112,8 @@ func (c *company) step() string {
 	if what == "" {
 		return "nothing"
 	}
-	_, err = c.Put(c.ctx, c.people[who].Caller, c.people[who].cal, calendar.Draft{Name: o.Name, Data: tree.Document.Bytes(), When: when})
+	_, err = c.Put(c.ctx, c.people[who].Caller, c.people[who].cal,
+		calendar.Draft{Name: o.Name, Data: tree.Document.Bytes(), When: when})
 	c.settle(err, when, what+" by "+who+" of "+string(uid))
 	c.note(who)
 	return fmt.Sprintf("%s by %s of %s", what, who, uid)
@@ -129,7 +131,9 @@ func (c *company) settle(err error, when calendar.Precondition, what string) {
 }
 
 func (c *company) note(who string) {
-	c.last[who] = calendar.ChangeID{Calendar: c.people[who].cal.ID, Version: c.fresh(c.people[who].Caller, c.people[who].cal).Version}
+	c.last[who] = calendar.ChangeID{
+		Calendar: c.people[who].cal.ID, Version: c.fresh(c.people[who].Caller, c.people[who].cal).Version,
+	}
 }
 
 // undo takes back the last change of somebody's, if that can be done still.
@@ -145,7 +149,8 @@ func (c *company) undo(who string) string {
 	}
 	for _, step := range done.Steps {
 		o, there := c.of(who, step.UID)
-		organizes := there && strings.Contains(strings.ReplaceAll(string(o.Data), "\r\n ", ""), "ORGANIZER:mailto:"+who+"@")
+		organizes := there &&
+			strings.Contains(strings.ReplaceAll(string(o.Data), "\r\n ", ""), "ORGANIZER:mailto:"+who+"@")
 		switch {
 		case there && !organizes && c.meetings[step.UID] == "":
 			// Anyone who takes back that they have thrown something away does not hear that it was called off since.
@@ -387,7 +392,8 @@ func (c *company) disagreement() string {
 				}
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
-				all = append(all, fmt.Sprintf("%s of %s, as %s has it (-organizer +guest):\n%s", uid, organizer, who, diff))
+				all = append(all,
+					fmt.Sprintf("%s of %s, as %s has it (-organizer +guest):\n%s", uid, organizer, who, diff))
 			}
 		}
 	}
@@ -416,7 +422,8 @@ func (c *company) taking(o calendar.Object, who string) map[string]string {
 			if said == "" {
 				said = "NEEDS-ACTION"
 			}
-			guests = append(guests, strings.TrimSuffix(strings.TrimPrefix(p.Value(), "mailto:"), "@example.com")+"="+said)
+			guests = append(guests,
+				strings.TrimSuffix(strings.TrimPrefix(p.Value(), "mailto:"), "@example.com")+"="+said)
 		}
 		slices.Sort(guests)
 		all[id] = fmt.Sprint(start, content.TextOf(r, "SUMMARY"), content.TextOf(r, "LOCATION"), guests)

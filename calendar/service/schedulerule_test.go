@@ -27,8 +27,8 @@ func (g *guests) shares(whose, with string) calendar.Calendar {
 	return g.fresh(to.Caller, of.cal)
 }
 
-// TestEveryAddressIsTheirs: people are known by each of their addresses, however that is written. A program that writes one
-// and then the other, as long as it likes, asks nobody again.
+// TestEveryAddressIsTheirs: people are known by each of their addresses, however that is written. A program that writes
+// one and then the other, as long as it likes, asks nobody again.
 func TestEveryAddressIsTheirs(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
 		g.alias("bob", "b@example.net")
@@ -36,7 +36,9 @@ func TestEveryAddressIsTheirs(t *testing.T) {
 		g.save("ann", meetingOf("ORGANIZER:MAILTO:A@Example.net", "ATTENDEE:MAILTO:B@example.NET"))
 		g.want("bob's inbox", g.inbox("bob"), "REQUEST")
 		o, _ := g.has("bob")
-		g.save("bob", strings.Replace(string(o.Data), lineOf(string(o.Data), "ATTENDEE"), "ATTENDEE;PARTSTAT=ACCEPTED:mailto:b%40example.net", 1))
+		g.save("bob",
+			strings.Replace(string(o.Data), lineOf(string(o.Data), "ATTENDEE"),
+				"ATTENDEE;PARTSTAT=ACCEPTED:mailto:b%40example.net", 1))
 		if line := g.line("ann", "ATTENDEE"); !strings.Contains(line, "PARTSTAT=ACCEPTED") {
 			t.Errorf("ann reads of bob: %s", line)
 		}
@@ -53,7 +55,8 @@ func TestEveryAddressIsTheirs(t *testing.T) {
 	})
 }
 
-// TestADeputyAnswersForTheOwner: who may write in a guest's calendar answers for the guest, and says so; the mail is the guest's.
+// TestADeputyAnswersForTheOwner: who may write in a guest's calendar answers for the guest, and says so; the mail is
+// the guest's.
 func TestADeputyAnswersForTheOwner(t *testing.T) {
 	invited(t, "ann bob eve", func(g *guests) {
 		shared := g.shares("bob", "eve")
@@ -68,7 +71,8 @@ func TestADeputyAnswersForTheOwner(t *testing.T) {
 		g.want("bob comes", g.answered("ann", "bob"), "ACCEPTED")
 		in, err := g.Store.Inbox(g.ctx, g.people["ann"].User.ID)
 		g.must(err)
-		if line := lineOf(string(in.Items[0].Data), "ATTENDEE"); !strings.Contains(line, `SENT-BY="mailto:eve@example.com"`) {
+		if line := lineOf(string(in.Items[0].Data), "ATTENDEE"); !strings.Contains(line,
+			`SENT-BY="mailto:eve@example.com"`) {
 			t.Errorf("the answer does not say who gave it: %s", line)
 		}
 		theirs := replaceUID(meetingOf(fromZoe, attendees("bob")), "UID:theirs")
@@ -88,12 +92,13 @@ func (g *guests) posted(method calendar.Method, from, to calendar.MailAddress) {
 	}
 }
 
-// TestMailIsTheOwners: what a deputy of the organizer writes to guests elsewhere leaves as the organizer's, whose address the
-// mail server knows.
+// TestMailIsTheOwners: what a deputy of the organizer writes to guests elsewhere leaves as the organizer's, whose
+// address the mail server knows.
 func TestMailIsTheOwners(t *testing.T) {
 	invited(t, "ann eve", func(g *guests) {
 		shared := g.shares("ann", "eve")
-		_, err := g.Put(g.ctx, g.people["eve"].Caller, shared, calendar.Draft{Name: "meeting.ics", Data: []byte(meetingOf(organizedByAnn, zoeComes))})
+		_, err := g.Put(g.ctx, g.people["eve"].Caller, shared,
+			calendar.Draft{Name: "meeting.ics", Data: []byte(meetingOf(organizedByAnn, zoeComes))})
 		g.must(err)
 		g.posted("REQUEST", "ann@example.com", "zoe@elsewhere.example")
 	})
@@ -107,7 +112,8 @@ func TestDelegationIsKept(t *testing.T) {
 		g.save("kim", answering(g.text("kim"), "kim", "ACCEPTED"))
 		g.save("ann", meetingOf(organizedByAnn, attendees("bob", "kim"), "LOCATION:here"))
 		for _, who := range []string{"ann", "bob", "kim"} {
-			if line := lineWith(g.text(who), ":mailto:kim@example.com"); !strings.Contains(line, `DELEGATED-FROM="mailto:bob@example.com"`) || !strings.Contains(line, "PARTSTAT=ACCEPTED") {
+			if line := lineWith(g.text(who), ":mailto:kim@example.com"); !strings.Contains(line,
+				`DELEGATED-FROM="mailto:bob@example.com"`) || !strings.Contains(line, "PARTSTAT=ACCEPTED") {
 				t.Errorf("%s has of kim: %s", who, line)
 			}
 			if line := lineWith(g.text(who), ":mailto:bob@example.com"); !strings.Contains(line, "PARTSTAT=DELEGATED") {
@@ -123,8 +129,10 @@ func TestADelegatorIsFree(t *testing.T) {
 		g.save("ann", meetingOf(organizedByAnn, attendees("bob")))
 		g.save("bob", delegating(g.text("bob"), "kim"))
 		g.save("kim", answering(g.text("kim"), "kim", "ACCEPTED"))
-		question := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nMETHOD:REQUEST\r\nBEGIN:VFREEBUSY\r\nUID:q\r\nDTSTAMP:20260301T080000Z\r\n" +
-			"DTSTART:20260310T000000Z\r\nDTEND:20260311T000000Z\r\n" + organizedByAnn + "\r\n" + attendees("bob", "kim") + "\r\nEND:VFREEBUSY\r\nEND:VCALENDAR\r\n"
+		question := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nMETHOD:REQUEST\r\nBEGIN:VFREEBUSY\r\n" +
+			"UID:q\r\nDTSTAMP:20260301T080000Z\r\n" +
+			"DTSTART:20260310T000000Z\r\nDTEND:20260311T000000Z\r\n" + organizedByAnn + "\r\n" +
+			attendees("bob", "kim") + "\r\nEND:VFREEBUSY\r\nEND:VCALENDAR\r\n"
 		ann := g.people["ann"].Caller
 		m := g.Meter(g.ctx, ann)
 		defer m.Close()
@@ -138,8 +146,8 @@ func TestADelegatorIsFree(t *testing.T) {
 	})
 }
 
-// TestAnAnswerForOneDayInvitesNobody: the organizer's program stores what an answer for one day has made of the series, and
-// writes it down in another order; nobody has news of that.
+// TestAnAnswerForOneDayInvitesNobody: the organizer's program stores what an answer for one day has made of the series,
+// and writes it down in another order; nobody has news of that.
 func TestAnAnswerForOneDayInvitesNobody(t *testing.T) {
 	invited(t, "ann bob eve", func(g *guests) {
 		g.save("ann", meetingOf(organizedByAnn, attendees("bob", "eve"), zoeComes, inFourWeeks))
@@ -171,8 +179,8 @@ func TestManyEditsAreOneLetter(t *testing.T) {
 	})
 }
 
-// TestMadeAnewAfterItsEnd: a program that changes an event by deleting it and making it again has guests called off and asked
-// anew. What they are asked is newer than what called it off, by mail and here, so that no copy stays called off.
+// TestMadeAnewAfterItsEnd: a program that changes an event by deleting it and making it again has guests called off and
+// asked anew. What they are asked is newer than what called it off, by mail and here, so that no copy stays called off.
 func TestMadeAnewAfterItsEnd(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
 		ann := g.people["ann"]
@@ -202,7 +210,8 @@ func TestWhoHearsItFirst(t *testing.T) {
 	invited(t, "ann", func(g *guests) {
 		g.save("ann", meetingOf(organizedByAnn, zoeComes))
 		g.letters()
-		g.save("ann", meetingOf(organizedByAnn, zoeComes, "ATTENDEE:mailto:lou@elsewhere.example", "LOCATION:elsewhere"))
+		g.save("ann",
+			meetingOf(organizedByAnn, zoeComes, "ATTENDEE:mailto:lou@elsewhere.example", "LOCATION:elsewhere"))
 		all, err := g.Store.TakeLetters(g.ctx, g.Now().AddDate(1, 0, 0), g.Now().AddDate(1, 0, 1), 9)
 		g.must(err)
 		if len(all) != 2 {
@@ -216,18 +225,22 @@ func TestWhoHearsItFirst(t *testing.T) {
 	})
 }
 
-// TestUndoOfANameAndAText: an event that gets back its name and its text at once is told of as one that gets back its text
-// alone: nobody hears of a colour, of a place they hear as of an update, and what they have answered meanwhile stays.
+// TestUndoOfANameAndAText: an event that gets back its name and its text at once is told of as one that gets back its
+// text alone: nobody hears of a colour, of a place they hear as of an update, and what they have answered meanwhile
+// stays.
 func TestUndoOfANameAndAText(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
 		ann := g.people["ann"]
 		g.save("ann", meetingOf(organizedByAnn, attendees("bob"), zoeComes))
 		g.must(g.answer("ACCEPTED"))
 		g.letters()
-		for line, heard := range map[string]string{"COLOR:red": "", "LOCATION:elsewhere": "REQUEST zoe@elsewhere.example"} {
+		for line, heard := range map[string]string{
+			"COLOR:red": "", "LOCATION:elsewhere": "REQUEST zoe@elsewhere.example",
+		} {
 			g.Pass(time.Minute)
 			start := g.Now()
-			_, err := g.Move(g.ctx, ann.Caller, ledger.Transfer{From: ann.cal, Name: "meeting.ics", To: ann.cal, As: "other.ics"})
+			_, err := g.Move(g.ctx, ann.Caller,
+				ledger.Transfer{From: ann.cal, Name: "meeting.ics", To: ann.cal, As: "other.ics"})
 			g.must(err)
 			g.save("ann", strings.Replace(g.text("ann"), "SUMMARY", line+"\r\nSUMMARY", 1))
 			g.letters()
@@ -246,7 +259,8 @@ func TestUndoOfANameAndAText(t *testing.T) {
 	})
 }
 
-// TestWhatIsOverIsNotMailed: nobody gets mail about the past, and it is theirs to answer while any of a series is to come.
+// TestWhatIsOverIsNotMailed: nobody gets mail about the past, and it is theirs to answer while any of a series is to
+// come.
 func TestWhatIsOverIsNotMailed(t *testing.T) {
 	invited(t, "ann", func(g *guests) {
 		past := strings.NewReplacer("20260310", "20250310").Replace

@@ -27,7 +27,8 @@ var (
 func (g *guests) respond(said string, day ical.Time) ledger.Responded {
 	g.t.Helper()
 	p := g.people["bob"]
-	done, err := g.Respond(g.ctx, p.Caller, p.cal, "meeting", ledger.Response{Response: schedule.Response{Instance: day, Status: said}})
+	done, err := g.Respond(g.ctx, p.Caller, p.cal, "meeting",
+		ledger.Response{Response: schedule.Response{Instance: day, Status: said}})
 	g.must(err)
 	return done
 }
@@ -36,7 +37,8 @@ func (g *guests) respond(said string, day ical.Time) ledger.Responded {
 func (g *guests) change(target edit.Target, fields edit.Fields) ledger.Edited {
 	g.t.Helper()
 	ann := g.people["ann"]
-	edited, err := g.EditObject(g.ctx, ann.Caller, ann.cal, "meeting", ledger.Edit{Change: edit.Change{Target: target, Fields: fields}})
+	edited, err := g.EditObject(g.ctx, ann.Caller, ann.cal, "meeting",
+		ledger.Edit{Change: edit.Change{Target: target, Fields: fields}})
 	g.must(err)
 	return edited
 }
@@ -103,8 +105,8 @@ func listOf(names ...string) edit.Fields {
 	return edit.Fields{Attendees: edit.To(all)}
 }
 
-// TestGuestsOfAllOfASeries: whoever is added to a series is invited to the days that others have answered by themselves, and
-// whoever is removed is told once and has none of them. An undo brings the same texts back.
+// TestGuestsOfAllOfASeries: whoever is added to a series is invited to the days that others have answered by
+// themselves, and whoever is removed is told once and has none of them. An undo brings the same texts back.
 func TestGuestsOfAllOfASeries(t *testing.T) {
 	invited(t, "ann bob eve dan", func(g *guests) {
 		g.save("ann", meetingOf("RRULE:FREQ=DAILY;COUNT=5", organizedByAnn, attendees("bob", "eve")))
@@ -112,10 +114,12 @@ func TestGuestsOfAllOfASeries(t *testing.T) {
 		g.respond("DECLINED", third)
 		before := g.copies("ann", "bob", "eve")
 		came := g.change(edit.Target{}, listOf("bob", "eve", "dan"))
-		g.want("ann has", g.days("ann"), "all bob=ACCEPTED eve=NEEDS-ACTION dan=NEEDS-ACTION, 12 bob=DECLINED eve=NEEDS-ACTION dan=NEEDS-ACTION")
+		g.want("ann has", g.days("ann"),
+			"all bob=ACCEPTED eve=NEEDS-ACTION dan=NEEDS-ACTION, 12 bob=DECLINED eve=NEEDS-ACTION dan=NEEDS-ACTION")
 		g.want("dan has", g.days("dan"), g.days("ann"))
 		g.want("bob has", g.days("bob"), g.days("ann"))
-		if o, _ := g.has("ann"); strings.Count(strings.ReplaceAll(string(o.Data), "\r\n ", ""), "RSVP=TRUE;SCHEDULE-STATUS=1.2:mailto:dan") != 2 {
+		if o, _ := g.has("ann"); strings.Count(strings.ReplaceAll(string(o.Data), "\r\n ", ""),
+			"RSVP=TRUE;SCHEDULE-STATUS=1.2:mailto:dan") != 2 {
 			t.Errorf("dan is asked in both parts:\n%s", o.Data)
 		}
 		g.takeBack("ann", came.Saved)
@@ -123,7 +127,10 @@ func TestGuestsOfAllOfASeries(t *testing.T) {
 		g.want("dan's is called off", g.line("dan", "STATUS"), "STATUS:CANCELLED")
 
 		went := g.change(edit.Target{}, listOf("eve"))
-		if len(went.Told) == 0 || slices.ContainsFunc(went.Told, func(o calendar.Told) bool { return o.To == "bob@example.com" && o.Method != calendar.MethodCancel }) {
+		if len(went.Told) == 0 ||
+			slices.ContainsFunc(went.Told, func(o calendar.Told) bool {
+				return o.To == "bob@example.com" && o.Method != calendar.MethodCancel
+			}) {
 			t.Errorf("told of it: %+v", went.Told)
 		}
 		g.want("ann has", g.days("ann"), "all eve=NEEDS-ACTION, 12 eve=NEEDS-ACTION")
@@ -131,19 +138,24 @@ func TestGuestsOfAllOfASeries(t *testing.T) {
 			t.Errorf("bob still has %s", all)
 		}
 		g.takeBack("ann", went.Saved)
-		g.want("bob is back with his answers", g.days("ann"), "all bob=ACCEPTED eve=NEEDS-ACTION, 12 bob=DECLINED eve=NEEDS-ACTION")
+		g.want("bob is back with his answers", g.days("ann"),
+			"all bob=ACCEPTED eve=NEEDS-ACTION, 12 bob=DECLINED eve=NEEDS-ACTION")
 		g.want("bob has", g.days("bob"), g.days("ann"))
 	})
 }
 
-// TestGuestsOfOneDayStay: somebody who comes to one day alone stays through a change of the list, and the first half of a series
-// keeps its guests.
+// TestGuestsOfOneDayStay: somebody who comes to one day alone stays through a change of the list, and the first half of
+// a series keeps its guests.
 func TestGuestsOfOneDayStay(t *testing.T) {
 	invited(t, "ann bob eve dan", func(g *guests) {
-		g.save("ann", meetingOf("RRULE:FREQ=DAILY;COUNT=5", organizedByAnn, "ATTENDEE;PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailto:bob@example.com"))
-		g.change(edit.Target{Instance: third, Scope: edit.This}, edit.Fields{Invite: []edit.Attendee{{Address: "eve@example.com"}}})
+		g.save("ann",
+			meetingOf("RRULE:FREQ=DAILY;COUNT=5", organizedByAnn,
+				"ATTENDEE;PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailto:bob@example.com"))
+		g.change(edit.Target{Instance: third, Scope: edit.This},
+			edit.Fields{Invite: []edit.Attendee{{Address: "eve@example.com"}}})
 		g.change(edit.Target{}, listOf("bob", "dan"))
-		g.want("ann has", g.days("ann"), "all bob=NEEDS-ACTION dan=NEEDS-ACTION, 12 bob=NEEDS-ACTION eve=NEEDS-ACTION dan=NEEDS-ACTION")
+		g.want("ann has", g.days("ann"),
+			"all bob=NEEDS-ACTION dan=NEEDS-ACTION, 12 bob=NEEDS-ACTION eve=NEEDS-ACTION dan=NEEDS-ACTION")
 		g.want("eve has", g.days("eve"), "12 bob=NEEDS-ACTION eve=NEEDS-ACTION dan=NEEDS-ACTION")
 		before := g.copies("ann", "bob", "eve", "dan")
 		split := g.change(edit.Target{Instance: third, Scope: edit.Following}, listOf("bob", "eve"))
@@ -156,8 +168,8 @@ func TestGuestsOfOneDayStay(t *testing.T) {
 	})
 }
 
-// TestAnswerToAllOfASeries: days that a guest has answered by themselves keep that answer, and are named. Days that wait for an
-// answer get the one to the series.
+// TestAnswerToAllOfASeries: days that a guest has answered by themselves keep that answer, and are named. Days that
+// wait for an answer get the one to the series.
 func TestAnswerToAllOfASeries(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
 		g.save("ann", meetingOf("RRULE:FREQ=DAILY;COUNT=5", organizedByAnn, attendees("bob")))
@@ -165,9 +177,14 @@ func TestAnswerToAllOfASeries(t *testing.T) {
 		g.respond("TENTATIVE", third)
 		later := ical.UTC(fifth.Civil.AddSeconds(3600))
 		ann := g.people["ann"]
-		_, err := g.EditObject(g.ctx, ann.Caller, ann.cal, "meeting", ledger.Edit{Change: edit.Change{Target: edit.Target{Instance: fifth, Scope: edit.This}, Times: edit.Times{Start: edit.To(later)}}})
+		_, err := g.EditObject(g.ctx, ann.Caller, ann.cal, "meeting", ledger.Edit{
+			Change: edit.Change{
+				Target: edit.Target{Instance: fifth, Scope: edit.This}, Times: edit.Times{Start: edit.To(later)},
+			},
+		})
 		g.must(err)
-		g.want("asked anew for the day that moved", g.days("bob"), "all bob=ACCEPTED, 12 bob=TENTATIVE, 14 bob=NEEDS-ACTION")
+		g.want("asked anew for the day that moved", g.days("bob"),
+			"all bob=ACCEPTED, 12 bob=TENTATIVE, 14 bob=NEEDS-ACTION")
 		before := g.days("bob")
 		done := g.respond("DECLINED", ical.Time{})
 		g.want("bob has", g.days("bob"), "all bob=DECLINED, 12 bob=TENTATIVE, 14 bob=DECLINED")
@@ -187,14 +204,15 @@ func TestAnswerToAllOfASeries(t *testing.T) {
 	})
 }
 
-// TestNobodyAsksThemselves: guests whom the server is asked to invite are asked for an answer (RFC 5545 §3.2.17), and the
-// organizer, who may be among them, is not.
+// TestNobodyAsksThemselves: guests whom the server is asked to invite are asked for an answer (RFC 5545 §3.2.17), and
+// the organizer, who may be among them, is not.
 func TestNobodyAsksThemselves(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
 		ann := g.people["ann"]
 		fields := listOf("ann", "bob")
 		fields.Summary = edit.To("Plans")
-		_, err := g.Create(g.ctx, ann.Caller, ann.cal, edit.Draft{Kind: content.Event, UID: "meeting", Times: edit.Times{Start: edit.To(third)}, Fields: fields})
+		_, err := g.Create(g.ctx, ann.Caller, ann.cal,
+			edit.Draft{Kind: content.Event, UID: "meeting", Times: edit.Times{Start: edit.To(third)}, Fields: fields})
 		g.must(err)
 		const asked = "ATTENDEE;ROLE=REQ-PARTICIPANT;PARTSTAT=NEEDS-ACTION"
 		g.want("ann", g.line("ann", asked), asked+":mailto:ann@example.com")

@@ -15,12 +15,15 @@ func (g *guests) shown() string {
 	g.must(err)
 	var lines []string
 	for _, u := range all {
-		lines = append(lines, fmt.Sprintf("%s from %s (%s) of %s, %s, %s: %s", u.Subject(), u.From, u.Standing(), u.Organizer, u.Title, u.Start, u.Why))
+		lines = append(lines,
+			fmt.Sprintf("%s from %s (%s) of %s, %s, %s: %s", u.Subject(), u.From, u.Standing(), u.Organizer, u.Title,
+				u.Start, u.Why))
 	}
 	return strings.Join(lines, "; ")
 }
 
-// TestUnverifiedInvitations: a mail that is not followed leaves a trace for the people to whom it went, and nothing else.
+// TestUnverifiedInvitations: a mail that is not followed leaves a trace for the people to whom it went, and nothing
+// else.
 func TestUnverifiedInvitations(t *testing.T) {
 	const google = "ORGANIZER:mailto:c_1@group.calendar.google.com"
 	invitation := meetingOf(google, attendees("bob"))
@@ -28,7 +31,8 @@ func TestUnverifiedInvitations(t *testing.T) {
 		g.t.Helper()
 		g.must(g.Refused(g.ctx, mailed(zoesMail, to, method, text), calendar.NotOrganizer, true))
 	}
-	const trace = "An invitation from zoe@elsewhere.example (verified) of c_1@group.calendar.google.com, Plans, 20260310T100000Z: organizer"
+	const trace = "An invitation from zoe@elsewhere.example (verified) of c_1@group.calendar.google.com, Plans, " +
+		"20260310T100000Z: organizer"
 	nothing := func(g *guests) {
 		g.t.Helper()
 		if _, there := g.has("bob"); there || g.inbox("bob") != "" || g.letters() != "" {
@@ -56,24 +60,33 @@ func TestUnverifiedInvitations(t *testing.T) {
 			g.want("bob sees", g.shown(), "")
 			in.Header = nil
 			g.must(g.Refused(g.ctx, in, calendar.NotProven, false))
-			g.want("bob sees", g.shown(), strings.NewReplacer("verified", "not verified", ": organizer", ": proof").Replace(trace))
+			g.want("bob sees", g.shown(),
+				strings.NewReplacer("verified", "not verified", ": organizer", ": proof").Replace(trace))
 		},
 		"forwarded": func(g *guests) {
 			text := meetingOf(fromZoe, "ATTENDEE:mailto:max@elsewhere.example")
-			g.refused(g.Receive(g.ctx, mailed(zoesMail, bobsMail, calendar.MethodRequest, text)), calendar.Forbidden, "", "does not invite")
-			g.want("bob sees", g.shown(), strings.NewReplacer("c_1@group.calendar.google.com", zoesMail, ": organizer", ": uninvited").Replace(trace))
+			g.refused(g.Receive(g.ctx, mailed(zoesMail, bobsMail, calendar.MethodRequest, text)), calendar.Forbidden,
+				"", "does not invite")
+			g.want("bob sees", g.shown(),
+				strings.NewReplacer("c_1@group.calendar.google.com", zoesMail, ": organizer", ": uninvited").
+					Replace(trace))
 			nothing(g)
 		},
 		"to an address that is not known": func(g *guests) {
 			text := meetingOf(fromZoe, "ATTENDEE:mailto:bob+work@example.com")
-			g.refused(g.Receive(g.ctx, mailed(zoesMail, "bob+work@example.com", calendar.MethodRequest, text)), calendar.NotFound, "", "no user of this server")
-			g.want("bob sees", g.shown(), strings.NewReplacer("c_1@group.calendar.google.com", zoesMail, ": organizer", ": uninvited").Replace(trace))
+			g.refused(g.Receive(g.ctx, mailed(zoesMail, "bob+work@example.com", calendar.MethodRequest, text)),
+				calendar.NotFound, "", "no user of this server")
+			g.want("bob sees", g.shown(),
+				strings.NewReplacer("c_1@group.calendar.google.com", zoesMail, ": organizer", ": uninvited").
+					Replace(trace))
 		},
 		"a deputy's": func(g *guests) {
 			in := mailed(zoesMail, bobsMail, calendar.MethodRequest, meetingOf(fromZoe, attendees("bob")))
 			in.By = "max@elsewhere.example"
 			g.refused(g.Receive(g.ctx, in), calendar.Forbidden, "", "acts for")
-			g.want("bob sees", g.shown(), strings.NewReplacer("from "+zoesMail, "from max@elsewhere.example", "c_1@group.calendar.google.com", zoesMail).Replace(trace))
+			g.want("bob sees", g.shown(),
+				strings.NewReplacer("from "+zoesMail, "from max@elsewhere.example", "c_1@group.calendar.google.com",
+					zoesMail).Replace(trace))
 		},
 		"what says nothing": func(g *guests) {
 			refuse(g, bobsMail, calendar.MethodCancel, invitation)
@@ -88,11 +101,13 @@ func TestUnverifiedInvitations(t *testing.T) {
 			refuse(g, bobsMail, calendar.MethodCancel, invitation)
 			g.want("bob sees", g.shown(), strings.Replace(trace, "An invitation", "A cancellation", 1))
 			g.want("the event", g.line("bob", "ORGANIZER"), fromZoe)
-			g.receive(bobsMail, calendar.MethodRequest, newer(meetingOf(fromZoe, attendees("bob"), "LOCATION:here"), "1"))
+			g.receive(bobsMail, calendar.MethodRequest,
+				newer(meetingOf(fromZoe, attendees("bob"), "LOCATION:here"), "1"))
 			g.want("after one that is followed", g.shown(), "")
 		},
 		"long texts and odd times": func(g *guests) {
-			long := strings.NewReplacer("SUMMARY:Plans", "SUMMARY:"+strings.Repeat("é", 5000), "DTSTART:", "DTSTART;TZID=Europe/Berlin:", "T100000Z", "T100000").Replace(invitation)
+			long := strings.NewReplacer("SUMMARY:Plans", "SUMMARY:"+strings.Repeat("é", 5000), "DTSTART:",
+				"DTSTART;TZID=Europe/Berlin:", "T100000Z", "T100000").Replace(invitation)
 			refuse(g, bobsMail, calendar.MethodRequest, long)
 			all, err := g.Unverified(g.ctx, g.people["bob"].Caller)
 			g.must(err)

@@ -9,8 +9,8 @@ import (
 	"caldav-mcp-server/internal/housetest"
 )
 
-// unexplained is a series with a day of its own, whose zones no VTIMEZONE explains: by their names of IANA, of Windows and as
-// Outlook shows it.
+// unexplained is a series with a day of its own, whose zones no VTIMEZONE explains: by their names of IANA, of Windows
+// and as Outlook shows it.
 func unexplained(lines ...string) string {
 	text := meetingOf(append([]string{"RRULE:FREQ=WEEKLY;COUNT=4"}, lines...)...)
 	text = strings.Replace(text, "DTSTART:20260310T100000Z", "DTSTART;TZID=Europe/Berlin:20260310T110000", 1)
@@ -23,7 +23,8 @@ func unexplained(lines ...string) string {
 }
 
 // TestMessagesDefineTheirZones: what the organizer's program left out is in each message and each copy made of one
-// (RFC 5545 §3.2.19), while the organizer's own text stays as it was put. The store that tests have looks at every message.
+// (RFC 5545 §3.2.19), while the organizer's own text stays as it was put. The store that tests have looks at every
+// message.
 func TestMessagesDefineTheirZones(t *testing.T) {
 	invited(t, "ann bob eve", func(g *guests) {
 		copies := func(whose ...string) {
@@ -43,7 +44,9 @@ func TestMessagesDefineTheirZones(t *testing.T) {
 		g.want("changes nothing of that", g.line("ann", "BEGIN:VTIMEZONE"), "")
 
 		// One day in a zone that nobody had: a message about that day alone.
-		g.save("ann", strings.Replace(strings.ReplaceAll(g.text("ann"), "\r\n ", ""), "RRULE:FREQ=WEEKLY;COUNT=4", "RRULE:FREQ=WEEKLY;COUNT=4\r\nEXDATE;TZID=Romance Standard Time:20260324T110000", 1))
+		g.save("ann",
+			strings.Replace(strings.ReplaceAll(g.text("ann"), "\r\n ", ""), "RRULE:FREQ=WEEKLY;COUNT=4",
+				"RRULE:FREQ=WEEKLY;COUNT=4\r\nEXDATE;TZID=Romance Standard Time:20260324T110000", 1))
 		copies("bob", "eve")
 		g.letters()
 		g.must(g.Delete(g.ctx, g.people["ann"].Caller, g.people["ann"].cal, g.name("ann"), calendar.Precondition{}))
@@ -69,9 +72,12 @@ func TestFilesDefineTheirZones(t *testing.T) {
 	each(t, func(h *house) {
 		work := h.calendar(h.alice, "work")
 		hidden := strings.ReplaceAll(unexplained("CLASS:PRIVATE"), "UID:meeting", "UID:hidden")
-		old := strings.ReplaceAll(meetingOf(), "DTSTART:20260310T100000Z", "DTSTART;TZID=America/New_York:20010910T100000")
+		old := strings.ReplaceAll(meetingOf(), "DTSTART:20260310T100000Z",
+			"DTSTART;TZID=America/New_York:20010910T100000")
 		for name, data := range map[calendar.ObjectName]string{
-			"1.ics": unexplained(), "2.ics": hidden, "3.ics": strings.Replace(strings.ReplaceAll(old, "UID:meeting", "UID:old"), "DTEND:20260310T110000Z\r\n", "", 1),
+			"1.ics": unexplained(), "2.ics": hidden,
+			"3.ics": strings.Replace(strings.ReplaceAll(old, "UID:meeting", "UID:old"), "DTEND:20260310T110000Z\r\n",
+				"", 1),
 		} {
 			h.put(h.alice, work, name, data)
 		}

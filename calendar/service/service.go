@@ -61,7 +61,8 @@ func New(c Config) *Service {
 		ImageBytes: c.ImageBytes, AnswerBytes: c.AnswerBytes,
 	})
 	mirrors := mirror.New(mirror.Config{
-		Store: c.Store, Sealer: c.Sealer, Providers: c.Providers, Now: c.Now, NewID: c.NewID, Logger: c.Logger, Task: c.Task,
+		Store: c.Store, Sealer: c.Sealer, Providers: c.Providers, Now: c.Now, NewID: c.NewID, Logger: c.Logger,
+		Task: c.Task,
 	})
 	changes := ledger.New(ledger.Config{
 		Reader: reader, Store: c.Store, Limits: c.Limits, Now: c.Now, NewID: c.NewID, Zones: zones,
@@ -69,7 +70,8 @@ func New(c Config) *Service {
 	})
 	mirrors.Serve(changes)
 	return &Service{
-		Reader: reader, Ledger: changes, Queries: queries, Hub: watch.NewHub(reader, c.Store, c.Now, c.NewID), Mirrors: mirrors, limits: c.Limits,
+		Reader: reader, Ledger: changes, Queries: queries, Hub: watch.NewHub(reader, c.Store, c.Now, c.NewID),
+		Mirrors: mirrors, limits: c.Limits,
 	}
 }
 

@@ -13,10 +13,12 @@ import (
 func TestNewCalendarsHaveWhatTheirMakerLeftOut(t *testing.T) {
 	each(t, func(h *house) {
 		cal := h.fresh(h.alice, h.calendar(h.alice, ""))
-		if string(cal.Segment) != string(cal.ID) || cal.Name != string(cal.ID) || cal.Timezone != "UTC" || cal.Kinds.String() != calendar.AllKinds().String() {
+		if string(cal.Segment) != string(cal.ID) || cal.Name != string(cal.ID) || cal.Timezone != "UTC" ||
+			cal.Kinds.String() != calendar.AllKinds().String() {
 			h.t.Errorf("%+v", cal)
 		}
-		if cal.Description != nil || cal.Color == nil || cal.Order != nil || cal.Access != calendar.OwnerAccess || cal.Version != 1 {
+		if cal.Description != nil || cal.Color == nil || cal.Order != nil || cal.Access != calendar.OwnerAccess ||
+			cal.Version != 1 {
 			h.t.Errorf("%+v", cal)
 		}
 	})
@@ -79,12 +81,27 @@ func TestCalendarsAreRefused(t *testing.T) {
 			says   string
 		}{
 			{calendar.NewCalendar{Segment: "work"}, calendar.Exists, calendar.RuleResourceMustBeNil, "address"},
-			{calendar.NewCalendar{Segment: calendar.Segment(strings.Repeat("x", 256))}, calendar.Invalid, "", "longer than 255"},
-			{calendar.NewCalendar{Properties: calendar.Properties{Name: strings.Repeat("x", 1001)}}, calendar.Invalid, "", "longer than 1000"},
-			{calendar.NewCalendar{Properties: calendar.Properties{Kinds: calendar.Kinds{"VPOLL"}}}, calendar.Invalid, calendar.RuleSupportedKind, "VPOLL"},
+			{
+				calendar.NewCalendar{Segment: calendar.Segment(strings.Repeat("x", 256))},
+				calendar.Invalid, "",
+				"longer than 255",
+			},
+			{
+				calendar.NewCalendar{Properties: calendar.Properties{Name: strings.Repeat("x", 1001)}},
+				calendar.Invalid, "", "longer than 1000",
+			},
+			{
+				calendar.NewCalendar{Properties: calendar.Properties{Kinds: calendar.Kinds{"VPOLL"}}},
+				calendar.Invalid,
+				calendar.RuleSupportedKind, "VPOLL",
+			},
 			{calendar.NewCalendar{Segment: "inbox"}, calendar.Forbidden, calendar.RuleCalendarsOnlyHere, "scheduling"},
 			{calendar.NewCalendar{Properties: calendar.Properties{Color: &red}}, calendar.Invalid, "", "#RRGGBB"},
-			{calendar.NewCalendar{Properties: calendar.Properties{Timezone: "Mars/Phobos"}}, calendar.Invalid, calendar.RuleValidTimezone, "Mars/Phobos"},
+			{
+				calendar.NewCalendar{Properties: calendar.Properties{Timezone: "Mars/Phobos"}},
+				calendar.Invalid,
+				calendar.RuleValidTimezone, "Mars/Phobos",
+			},
 		} {
 			_, err := h.CreateCalendar(h.ctx, h.alice, c.new)
 			h.refused(err, c.reason, c.rule, c.says)
@@ -97,14 +114,16 @@ func TestSubscription(t *testing.T) {
 	each(t, func(h *house) {
 		work := h.calendar(h.alice, "work")
 		feed, err := h.CreateCalendar(h.ctx, h.alice, calendar.NewCalendar{
-			Segment: "feed", Properties: calendar.Properties{Name: "Holidays", Kinds: calendar.Kinds{calendar.Event}}, Subscription: true,
+			Segment: "feed", Properties: calendar.Properties{Name: "Holidays", Kinds: calendar.Kinds{calendar.Event}},
+			Subscription: true,
 		})
 		h.must(err)
 		h.must(h.ChangeCalendar(h.ctx, h.alice, feed.ID, func(p *calendar.Properties) error {
 			p.Name = "Feasts"
 			return nil
 		}))
-		if got := h.fresh(h.alice, feed); !got.Subscribed() || got.Name != "Feasts" || h.fresh(h.alice, work).Subscribed() {
+		if got := h.fresh(h.alice, feed); !got.Subscribed() || got.Name != "Feasts" ||
+			h.fresh(h.alice, work).Subscribed() {
 			h.t.Errorf("%+v", got)
 		}
 		names := func(all []calendar.Calendar, err error) string {
@@ -155,7 +174,8 @@ func TestChangeCalendar(t *testing.T) {
 			p.Name = "lost"
 			return no
 		})
-		if after := h.fresh(h.alice, work); !errors.Is(err, no) || after.Name != "Büro" || after.Version != got.Version {
+		if after := h.fresh(h.alice, work); !errors.Is(err, no) || after.Name != "Büro" ||
+			after.Version != got.Version {
 			h.t.Errorf("%v left %+v", err, after)
 		}
 	})

@@ -198,8 +198,8 @@ func TestShareesArrangeForThemselves(t *testing.T) {
 	})
 }
 
-// TestSharesTellWhoseTheyAre: by what others call the owner, until who has the share gives it a name. What the owner calls
-// it for themselves is one, too (clients F2).
+// TestSharesTellWhoseTheyAre: by what others call the owner, until who has the share gives it a name. What the owner
+// calls it for themselves is one, too (clients F2).
 func TestSharesTellWhoseTheyAre(t *testing.T) {
 	each(t, func(h *house) {
 		work := h.calendar(h.alice, "work")
@@ -211,11 +211,14 @@ func TestSharesTellWhoseTheyAre(t *testing.T) {
 			}))
 			return h.fresh(h.bob, work).Name
 		}
-		if busy, own := h.fresh(h.bob, work).Name, h.fresh(h.alice, work).Name; busy != "work (alice)" || own != "work" {
+		if busy, own := h.fresh(h.bob, work).Name, h.fresh(h.alice, work).
+			Name; busy != "work (alice)" || own != "work" {
 			h.t.Errorf("it is %q to him, %q to her", busy, own)
 		}
 		h.share(h.alice, work, h.bob, calendar.ReadAccess)
-		for set, want := range map[string]string{"": "work (alice)", "work (alice)": "work (alice)", "work": "work", "Hers": "Hers"} {
+		for set, want := range map[string]string{
+			"": "work (alice)", "work (alice)": "work (alice)", "work": "work", "Hers": "Hers",
+		} {
 			if got := name(set); got != want {
 				h.t.Errorf("named %q it is %q, want %q", set, got, want)
 			}
@@ -247,7 +250,12 @@ func TestArrangementsRest(t *testing.T) {
 		for _, step := range []struct {
 			access calendar.Access
 			want   calendar.Properties
-		}{{calendar.FreeBusyAccess, plain}, {calendar.WriteAccess, his}, {calendar.FreeBusyAccess, plain}, {calendar.ReadAccess, his}} {
+		}{
+			{calendar.FreeBusyAccess, plain},
+			{calendar.WriteAccess, his},
+			{calendar.FreeBusyAccess, plain},
+			{calendar.ReadAccess, his},
+		} {
 			h.share(h.alice, work, h.bob, step.access)
 			if diff := cmp.Diff(step.want, h.fresh(h.bob, work).Properties); diff != "" {
 				t.Errorf("with access %d (-want +got):\n%s", step.access, diff)
@@ -266,14 +274,19 @@ func TestShareesChangeNothingElse(t *testing.T) {
 			return nil
 		})
 		h.refused(err, calendar.Forbidden, calendar.RulePrivileges, "the rest is its owner's")
-		err = h.ChangeCalendar(h.ctx, h.bob, work.ID, func(p *calendar.Properties) error { p.Color = new("red"); return nil })
+		err = h.ChangeCalendar(h.ctx, h.bob, work.ID, func(p *calendar.Properties) error {
+			p.Color = new("red")
+			return nil
+		})
 		h.refused(err, calendar.Invalid, "", "no colour")
 		reading := h.bob
 		reading.Scopes = calendar.ScopeRead
 		err = h.ChangeCalendar(h.ctx, reading, work.ID, func(p *calendar.Properties) error { p.Name = "x"; return nil })
 		h.refused(err, calendar.Forbidden, calendar.RulePrivileges, "scope")
-		h.refused(h.DeleteCalendar(h.ctx, h.bob, work.ID), calendar.Forbidden, calendar.RulePrivileges, "delete the calendar")
-		h.refused(h.MoveCalendar(h.ctx, h.bob, work.ID, "mine"), calendar.Forbidden, calendar.RulePrivileges, "change the calendar")
+		h.refused(h.DeleteCalendar(h.ctx, h.bob, work.ID), calendar.Forbidden, calendar.RulePrivileges,
+			"delete the calendar")
+		h.refused(h.MoveCalendar(h.ctx, h.bob, work.ID, "mine"), calendar.Forbidden, calendar.RulePrivileges,
+			"change the calendar")
 		if diff := cmp.Diff(was, h.fresh(h.alice, work)); diff != "" {
 			h.t.Errorf("something changed (-was +is):\n%s", diff)
 		}

@@ -63,7 +63,10 @@ func TestSharesAreTakenBack(t *testing.T) {
 		}
 		_, err := h.Share(h.ctx, assistant, work.ID, "bob", calendar.WriteAccess)
 		h.must(err)
-		h.must(h.ChangeCalendar(h.ctx, assistant, work.ID, func(p *calendar.Properties) error { p.Name = "x"; return nil }))
+		h.must(h.ChangeCalendar(h.ctx, assistant, work.ID, func(p *calendar.Properties) error {
+			p.Name = "x"
+			return nil
+		}))
 		h.put(assistant, h.fresh(h.alice, work), "a.ics", event("a", 1, "a"))
 		done, err := undo()
 		h.must(err)
@@ -121,7 +124,8 @@ func TestUndoLeavesAnswers(t *testing.T) {
 	})
 }
 
-// TestUndoLeavesAnswersToSharesThatAreGone: who left a calendar does not get it back when its owner takes the share away and takes that back.
+// TestUndoLeavesAnswersToSharesThatAreGone: who left a calendar does not get it back when its owner takes the share
+// away and takes that back.
 func TestUndoLeavesAnswersToSharesThatAreGone(t *testing.T) {
 	each(t, func(h *house) {
 		work := h.calendar(h.alice, "work")

@@ -70,7 +70,8 @@ func newCircle(h *house, seed uint64) *circle {
 	c := &circle{
 		house: h, random: rand.New(rand.NewPCG(seed, 5)), people: []calendar.Caller{h.alice, h.bob, h.user("eve")},
 		asking:  h.config.NeedAcceptance,
-		granted: map[calendar.CalendarID]map[string]calendar.Access{}, offered: map[calendar.CalendarID]map[string]calendar.Share{},
+		granted: map[calendar.CalendarID]map[string]calendar.Access{},
+		offered: map[calendar.CalendarID]map[string]calendar.Share{},
 		objects: map[calendar.CalendarID]map[calendar.ObjectName]calendar.ETag{},
 		homes:   map[string]*homeMirror{}, copies: map[string]map[calendar.CalendarID]*mirror{},
 	}
@@ -178,7 +179,8 @@ func (c *circle) answer(what string, who calendar.Caller, cal calendar.Calendar)
 	name := who.User.Name
 	share, offered := c.offered[cal.ID][name]
 	accept := c.random.IntN(3) > 0
-	_, err := c.Answer(c.ctx, who, calendar.Share{Calendar: cal.ID, User: who.User}.Invitation(), calendar.Reply{Accept: accept})
+	_, err := c.Answer(c.ctx, who, calendar.Share{Calendar: cal.ID, User: who.User}.Invitation(),
+		calendar.Reply{Accept: accept})
 	if !offered {
 		c.refused(err, calendar.NotFound, "", "no such invitation")
 		return

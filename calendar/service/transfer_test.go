@@ -29,7 +29,8 @@ func TestMove(t *testing.T) {
 	each(t, func(h *house) {
 		work, rest := h.calendar(h.alice, "work"), h.calendar(h.alice, "rest")
 		was := h.put(h.alice, work, "1.ics", event("one", 2, "x")).Object
-		h.must(h.SetDeadProperties(h.ctx, h.alice, calendar.Holder{Place: calendar.AtObject, Calendar: work, Object: "1.ics"},
+		h.must(h.SetDeadProperties(h.ctx, h.alice,
+			calendar.Holder{Place: calendar.AtObject, Calendar: work, Object: "1.ics"},
 			[]calendar.DeadProperty{{Name: calendar.PropertyName{Local: "x"}, Value: "<x/>"}}, calendar.Precondition{}))
 		for _, step := range []struct{ from, to place }{
 			{place{work, "1.ics"}, place{rest, "2.ics"}},
@@ -41,9 +42,11 @@ func TestMove(t *testing.T) {
 			h.refused(err, calendar.NotFound, "", "")
 			got, err := h.Object(h.ctx, nil, h.alice, step.to.cal, step.to.name)
 			h.must(err)
-			kept, err := h.DeadProperties(h.ctx, h.alice, calendar.Holder{Place: calendar.AtObject, Calendar: step.to.cal, Object: step.to.name})
+			kept, err := h.DeadProperties(h.ctx, h.alice,
+				calendar.Holder{Place: calendar.AtObject, Calendar: step.to.cal, Object: step.to.name})
 			h.must(err)
-			if got.ETag != was.ETag || string(got.Data) != string(was.Data) || !got.Created.Equal(was.Created) || len(kept) != 1 {
+			if got.ETag != was.ETag || string(got.Data) != string(was.Data) || !got.Created.Equal(was.Created) ||
+				len(kept) != 1 {
 				h.t.Errorf("%+v became %+v with %v", was, got, kept)
 			}
 		}
@@ -69,7 +72,8 @@ func TestCopy(t *testing.T) {
 		h.put(h.alice, work, "1.ics", event("one", 2, "new"))
 		h.put(h.alice, rest, "1.ics", event("one", 2, "old"))
 		from, to := place{work, "1.ics"}, place{rest, "1.ics"}
-		h.refused(h.copy(h.alice, from, to, calendar.Precondition{NoneMatchAny: true}), calendar.Stale, "", "there already")
+		h.refused(h.copy(h.alice, from, to, calendar.Precondition{NoneMatchAny: true}), calendar.Stale, "",
+			"there already")
 		h.must(h.copy(h.alice, from, to, calendar.Precondition{}))
 		for _, at := range []place{from, to} {
 			got, err := h.Object(h.ctx, nil, h.alice, at.cal, at.name)
@@ -114,8 +118,10 @@ func TestTransfersAreRefused(t *testing.T) {
 		} {
 			h.refused(h.move(c.caller, c.from, c.to, calendar.Precondition{}), c.reason, c.rule, c.says)
 		}
-		h.refused(h.copy(h.alice, one, place{work, "3.ics"}, calendar.Precondition{}), calendar.Exists, calendar.RuleUIDConflict, "UID")
-		if got := h.changes(h.alice, work, "") + " " + h.changes(h.alice, rest, ""); got != "1.ics@2 2.ics@3 twin.ics@2" {
+		h.refused(h.copy(h.alice, one, place{work, "3.ics"}, calendar.Precondition{}), calendar.Exists,
+			calendar.RuleUIDConflict, "UID")
+		if got := h.changes(h.alice, work, "") + " " + h.changes(h.alice, rest, ""); got !=
+			"1.ics@2 2.ics@3 twin.ics@2" {
 			h.t.Errorf("after refusals alone: %s", got)
 		}
 	})

@@ -80,7 +80,8 @@ func TestADeletedCalendarIsRestored(t *testing.T) {
 		h.refused(err, calendar.Forbidden, calendar.RuleCalendarsOnlyHere, "scheduling")
 		back, err := h.RestoreCalendar(h.ctx, h.alice, work.ID, "work-2")
 		h.must(err)
-		if got := h.fresh(h.alice, back.Calendar); got.Segment != "work-2" || got.Version != back.Version || back.Version != 4 {
+		if got := h.fresh(h.alice, back.Calendar); got.Segment != "work-2" || got.Version != back.Version ||
+			back.Version != 4 {
 			h.t.Errorf("restored %+v, it is %+v", back, got)
 		}
 		if got := h.changes(h.alice, back.Calendar, since); got != "" {
@@ -149,8 +150,9 @@ func TestTheTrashIsEmptied(t *testing.T) {
 	})
 }
 
-// TestADamagedLineHidesNothingElse: what the journal keeps of one event is damaged. The trash shows the others and that it is
-// there, nothing is made of it by a restore or an undo, and its UID may be used again. The log names the line once.
+// TestADamagedLineHidesNothingElse: what the journal keeps of one event is damaged. The trash shows the others and that
+// it is there, nothing is made of it by a restore or an undo, and its UID may be used again. The log names the line
+// once.
 func TestADamagedLineHidesNothingElse(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
 		logged, err := store.Open(g.ctx, g.URL, store.Options{Now: g.Now, Logger: g.Logger()})
@@ -165,7 +167,9 @@ func TestADamagedLineHidesNothingElse(t *testing.T) {
 			g.must(g.Delete(g.ctx, p.Caller, p.cal, calendar.ObjectName(uid+".ics"), calendar.Precondition{}))
 		}
 		damaged := []byte{1, 200, 1, 255, 255}
-		g.must(behind(t, g.URL, `UPDATE journal SET before = $1 WHERE uid = 'meeting' AND calendar_id = $2 AND change = 'deleted'`, damaged, string(p.cal.ID)))
+		g.must(behind(t, g.URL,
+			`UPDATE journal SET before = $1 WHERE uid = 'meeting' AND calendar_id = $2 AND change = 'deleted'`, damaged,
+			string(p.cal.ID)))
 		var seen []string
 		for o, err := range g.TrashedObjects(g.ctx, p.Caller, p.cal) {
 			g.must(err)

@@ -187,7 +187,8 @@ func TestWhatWasDoneTogetherIsUndoneTogether(t *testing.T) {
 		series := weekly()
 		h.put(h.alice, work, "3.ics", series)
 		_, err = h.EditObject(h.ctx, h.alice, work, "one", ledger.Edit{Change: edit.Change{
-			Target: edit.Target{Instance: monday(16), Scope: edit.Following}, Fields: edit.Fields{Summary: edit.To("later")},
+			Target: edit.Target{Instance: monday(16), Scope: edit.Following},
+			Fields: edit.Fields{Summary: edit.To("later")},
 		}})
 		h.must(err)
 		if n := len(h.content(h.alice, work)); n != 2 {
@@ -211,7 +212,8 @@ func TestWhatWasDoneTogetherStaysTogether(t *testing.T) {
 
 		h.put(h.alice, work, "3.ics", weekly())
 		_, err = h.EditObject(h.ctx, h.alice, work, "one", ledger.Edit{Change: edit.Change{
-			Target: edit.Target{Instance: monday(16), Scope: edit.Following}, Fields: edit.Fields{Summary: edit.To("later")},
+			Target: edit.Target{Instance: monday(16), Scope: edit.Following},
+			Fields: edit.Fields{Summary: edit.To("later")},
 		}})
 		h.must(err)
 		parts = append(parts, h.latest(h.alice, work).ID())
@@ -235,12 +237,13 @@ func TestAChangeOfACalendarIsUndone(t *testing.T) {
 		work := h.calendar(h.alice, "work")
 		kept := calendar.DeadProperty{Name: calendar.PropertyName{Space: "urn:x", Local: "p"}, Value: "<p/>"}
 		change := func(name string, add ...calendar.DeadProperty) calendar.ChangeID {
-			h.must(h.PatchCalendar(h.ctx, h.alice, work.ID, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
-				p.Name, p.Color = name, &name
-				color := "#ff0000"
-				p.Color = &color
-				return add, nil
-			}))
+			h.must(h.PatchCalendar(h.ctx, h.alice, work.ID,
+				func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
+					p.Name, p.Color = name, &name
+					color := "#ff0000"
+					p.Color = &color
+					return add, nil
+				}))
 			return h.latest(h.alice, work).ID()
 		}
 		first := change("Job", kept)
@@ -335,14 +338,19 @@ func TestUndoNeedsTheShareAsItIs(t *testing.T) {
 		for _, now := range []struct {
 			access calendar.Access
 			reason calendar.Reason
-		}{{calendar.ReadAccess, calendar.Forbidden}, {calendar.FreeBusyAccess, calendar.NotFound}, {calendar.NoAccess, calendar.NotFound}} {
+		}{
+			{calendar.ReadAccess, calendar.Forbidden},
+			{calendar.FreeBusyAccess, calendar.NotFound},
+			{calendar.NoAccess, calendar.NotFound},
+		} {
 			work := h.calendar(h.alice, calendar.Segment(fmt.Sprint("work-", now.access)))
 			h.share(h.alice, work, h.bob, calendar.WriteAccess)
 			h.put(h.bob, h.fresh(h.bob, work), "1.ics", event(string(work.ID), 2, "x"))
 			before, created := h.content(h.alice, work), h.latest(h.bob, work).ID()
 			late := h.config
 			late.Store = &lateStore{h.Store, func() { h.must(h.give(work.ID, h.bob.User.ID, now.access)) }}
-			if _, err := service.New(late).Undo(h.ctx, h.bob, created); err == nil || calendar.ReasonOf(err) != now.reason {
+			if _, err := service.New(late).Undo(h.ctx, h.bob, created); err == nil ||
+				calendar.ReasonOf(err) != now.reason {
 				h.t.Errorf("with access %d: %v, want %v", now.access, err, now.reason)
 			}
 			h.is(work, before)

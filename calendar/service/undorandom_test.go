@@ -32,13 +32,17 @@ type mirror struct {
 }
 
 func newMischief(h *house, seed uint64) *mischief {
-	m := &mischief{house: h, random: rand.New(rand.NewPCG(seed, 7)), bot: h.assistant(), mirrors: map[calendar.CalendarID]*mirror{}}
+	m := &mischief{
+		house: h, random: rand.New(rand.NewPCG(seed, 7)), bot: h.assistant(),
+		mirrors: map[calendar.CalendarID]*mirror{},
+	}
 	for i := range 3 {
 		cal := h.calendar(h.alice, calendar.Segment(fmt.Sprintf("c%d-%d", seed, i)))
 		m.cals = append(m.cals, cal)
 		m.mirrors[cal.ID] = &mirror{tags: map[calendar.ObjectName]calendar.ETag{}}
 		for j := range 3 {
-			h.put(h.alice, cal, calendar.ObjectName(fmt.Sprintf("%d.ics", j)), event(fmt.Sprintf("uid-%d", j), 2, "first"))
+			h.put(h.alice, cal, calendar.ObjectName(fmt.Sprintf("%d.ics", j)),
+				event(fmt.Sprintf("uid-%d", j), 2, "first"))
 		}
 		m.sync(cal)
 	}

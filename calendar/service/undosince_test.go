@@ -193,7 +193,10 @@ func TestACalendarAsItWas(t *testing.T) {
 		h.put(h.alice, work, "1.ics", event("one", 3, "changed by a password"))
 		h.must(h.Delete(h.ctx, h.alice, work, "2.ics", calendar.Precondition{}))
 		h.put(h.alice, work, "4.ics", event("four", 2, "made since"))
-		h.must(h.ChangeCalendar(h.ctx, h.alice, work.ID, func(p *calendar.Properties) error { p.Name = "Renamed"; return nil }))
+		h.must(h.ChangeCalendar(h.ctx, h.alice, work.ID, func(p *calendar.Properties) error {
+			p.Name = "Renamed"
+			return nil
+		}))
 		h.put(h.alice, home, "3.ics", event("three", 5, "elsewhere"))
 		elsewhere := h.content(h.alice, home)
 		h.must(h.give(work.ID, h.bob.User.ID, calendar.ReadAccess))
@@ -213,19 +216,21 @@ func TestACalendarAsItWas(t *testing.T) {
 		_, err = h.UndoSince(h.ctx, h.alice, calendar.UndoSince{Anybody: true, At: then, Calendar: work.ID})
 		h.must(err)
 		h.is(work, was)
-		_, err = h.UndoSince(h.ctx, h.alice, calendar.UndoSince{Anybody: true, At: then.Add(-2 * time.Hour), Calendar: work.ID})
+		_, err = h.UndoSince(h.ctx, h.alice,
+			calendar.UndoSince{Anybody: true, At: then.Add(-2 * time.Hour), Calendar: work.ID})
 		h.refused(err, calendar.Invalid, "", "there was no such calendar then")
 		_, err = h.UndoSince(h.ctx, h.alice, calendar.UndoSince{Anybody: true, At: then})
 		h.refused(err, calendar.Invalid, "", "say in which calendar")
-		done, err = h.UndoSince(h.ctx, h.alice, calendar.UndoSince{Anybody: true, At: h.Now().Add(time.Hour), Calendar: work.ID})
+		done, err = h.UndoSince(h.ctx, h.alice,
+			calendar.UndoSince{Anybody: true, At: h.Now().Add(time.Hour), Calendar: work.ID})
 		if err != nil || len(done.Steps) > 0 {
 			h.t.Errorf("since a time to come: %+v, %v", done, err)
 		}
 	})
 }
 
-// TestUndoSinceForgottenLines: where the journal has forgotten whose changes there were, an undo since then says so, and does the
-// rest when it is asked to.
+// TestUndoSinceForgottenLines: where the journal has forgotten whose changes there were, an undo since then says so,
+// and does the rest when it is asked to.
 func TestUndoSinceForgottenLines(t *testing.T) {
 	each(t, func(h *house) {
 		work, bot := h.calendar(h.alice, "work"), h.assistant()
@@ -270,7 +275,8 @@ func TestUndoSinceForgottenLines(t *testing.T) {
 		}
 		h.is(work, map[calendar.ObjectName]string{"1.ics": event("one", 3, "one, later")})
 		h.put(bot, work, "3.ics", event("three", 2, "three"))
-		if done, err := h.UndoSince(h.ctx, h.alice, calendar.UndoSince{Token: "token", At: middle}); err != nil || len(done.Left) > 0 || len(done.Steps) != 1 {
+		if done, err := h.UndoSince(h.ctx, h.alice, calendar.UndoSince{Token: "token", At: middle}); err != nil ||
+			len(done.Left) > 0 || len(done.Steps) != 1 {
 			h.t.Errorf("since what is gone: %+v, %v", done, err)
 		}
 	})

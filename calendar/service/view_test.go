@@ -23,7 +23,8 @@ func expanded(from, until int) query.View {
 func TestRender(t *testing.T) {
 	each(t, func(h *house) {
 		cal := h.calendar(h.alice, "work")
-		daily := h.put(h.alice, cal, "daily.ics", text(calendar.Event, "daily", "DTSTART;VALUE=DATE:20260301", "RRULE:FREQ=DAILY")).Object
+		daily := h.put(h.alice, cal, "daily.ics",
+			text(calendar.Event, "daily", "DTSTART;VALUE=DATE:20260301", "RRULE:FREQ=DAILY")).Object
 		tokyo, err := zone.Lookup("Asia/Tokyo")
 		h.must(err)
 		view, abroad := expanded(2, 4), expanded(2, 4)
@@ -57,8 +58,10 @@ func TestRender(t *testing.T) {
 func TestRenderIsRefused(t *testing.T) {
 	each(t, func(h *house) {
 		cal := h.calendar(h.alice, "work")
-		hourly := h.put(h.alice, cal, "hourly.ics", text(calendar.Event, "hourly", "DTSTART:20200101T000000Z", "RRULE:FREQ=HOURLY")).Object
-		hebrew := h.put(h.alice, cal, "hebrew.ics", text(calendar.Event, "hebrew", "DTSTART:20200106T090000Z", "RRULE:RSCALE=HEBREW;FREQ=YEARLY")).Object
+		hourly := h.put(h.alice, cal, "hourly.ics",
+			text(calendar.Event, "hourly", "DTSTART:20200101T000000Z", "RRULE:FREQ=HOURLY")).Object
+		hebrew := h.put(h.alice, cal, "hebrew.ics",
+			text(calendar.Event, "hebrew", "DTSTART:20200106T090000Z", "RRULE:RSCALE=HEBREW;FREQ=YEARLY")).Object
 		_, err := h.Render(h.ctx, cal, hourly, expanded(1, 200))
 		h.refused(err, calendar.TooLarge, calendar.RuleTooManyMatches, "3000")
 		_, err = h.Render(h.ctx, cal, hebrew, expanded(1, 31))

@@ -126,11 +126,13 @@ func TestWatchIsBounded(t *testing.T) {
 	each(t, func(h *house) {
 		ann := h.user("ann")
 		cal := h.calendar(ann, "work")
-		h.refused(h.Watch("").Follow(h.ctx, ann, "x", calendar.Target{Calendar: cal.ID, UID: "none"}), calendar.NotFound, "", "none")
+		h.refused(h.Watch("").Follow(h.ctx, ann, "x", calendar.Target{Calendar: cal.ID, UID: "none"}),
+			calendar.NotFound, "", "none")
 		w := h.follow(ann, "0", calendar.Target{Calendar: cal.ID})
 		for i := 1; i < watch.MaxFollowed; i++ {
 			h.must(w.Follow(h.ctx, ann, fmt.Sprint(i), calendar.Target{Calendar: cal.ID}))
 		}
-		h.refused(w.Follow(h.ctx, ann, "one more", calendar.Target{Calendar: cal.ID}), calendar.TooLarge, "", "at most 100")
+		h.refused(w.Follow(h.ctx, ann, "one more", calendar.Target{Calendar: cal.ID}), calendar.TooLarge, "",
+			"at most 100")
 	})
 }

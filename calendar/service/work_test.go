@@ -19,7 +19,9 @@ type countingReader struct {
 
 func (s *countingReader) At(...calendar.Calendar) calendar.ObjectReader { return s }
 
-func (s *countingReader) Changes(ctx context.Context, id calendar.CalendarID, in calendar.VersionRange) iter.Seq2[calendar.Object, error] {
+func (s *countingReader) Changes(
+	ctx context.Context, id calendar.CalendarID, in calendar.VersionRange,
+) iter.Seq2[calendar.Object, error] {
 	s.reads++
 	return s.Store.Changes(ctx, id, in)
 }
@@ -56,7 +58,9 @@ func TestEveryChangeIsShownToTheImage(t *testing.T) {
 			}, "-2.ics@6 1.ics@7"},
 			{"property kept", func() error {
 				in := calendar.Holder{Place: calendar.AtObject, Calendar: h.fresh(h.alice, work), Object: "1.ics"}
-				return h.SetDeadProperties(h.ctx, h.alice, in, []calendar.DeadProperty{{Name: calendar.PropertyName{Local: "x"}, Value: "<x/>"}}, calendar.Precondition{})
+				return h.SetDeadProperties(h.ctx, h.alice, in,
+					[]calendar.DeadProperty{{Name: calendar.PropertyName{Local: "x"}, Value: "<x/>"}},
+					calendar.Precondition{})
 			}, "1.ics@8"},
 			{"settings", func() error { return h.MoveCalendar(h.ctx, h.alice, work.ID, "elsewhere") }, ""},
 			{"share", func() error {

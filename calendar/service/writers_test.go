@@ -22,8 +22,8 @@ import (
 	"caldav-mcp-server/store"
 )
 
-// meeting is two processes in which many writers change two calendars at once, some of whom go away, or lose their connection. What they
-// wanted is compared with what the journal says.
+// meeting is two processes in which many writers change two calendars at once, some of whom go away, or lose their
+// connection. What they wanted is compared with what the journal says.
 type meeting struct {
 	*processes
 	program string
@@ -46,8 +46,8 @@ type wanted struct {
 	err   error
 }
 
-// TestWritersMeet: whatever writers of two processes do to the same calendars at the same time, what they are told of is in the journal once,
-// what they demanded was so, and all that is there follows from the journal.
+// TestWritersMeet: whatever writers of two processes do to the same calendars at the same time, what they are told of
+// is in the journal once, what they demanded was so, and all that is there follows from the journal.
 func TestWritersMeet(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, where string) {
@@ -83,7 +83,8 @@ func (m *meeting) round(seed uint64) {
 	const writers, each = 16, 12
 	m.wanted = map[string]wanted{}
 	for i := range m.cals {
-		cal, err := m.plain.CreateCalendar(m.t.Context(), m.alice, calendar.NewCalendar{Segment: calendar.Segment(fmt.Sprintf("c%d-%d", seed, i))})
+		cal, err := m.plain.CreateCalendar(m.t.Context(), m.alice,
+			calendar.NewCalendar{Segment: calendar.Segment(fmt.Sprintf("c%d-%d", seed, i))})
 		m.must(err)
 		m.cals[i] = cal
 	}
@@ -93,7 +94,9 @@ func (m *meeting) round(seed uint64) {
 	var all sync.WaitGroup
 	for w := range writers {
 		all.Go(func() {
-			v := &visitor{meeting: m, Rand: rand.New(rand.NewPCG(seed, uint64(w))), at: w / (writers - 2), puts: w%4 > 0}
+			v := &visitor{
+				meeting: m, Rand: rand.New(rand.NewPCG(seed, uint64(w))), at: w / (writers - 2), puts: w%4 > 0,
+			}
 			for n := range each {
 				v.agent = fmt.Sprintf("%d-%d-%d", seed, w, n)
 				v.visit()
@@ -117,7 +120,8 @@ func (m *meeting) cutUntil(done chan struct{}) {
 			return
 		case <-time.After(40 * time.Millisecond):
 			m.must(behind(m.t, m.url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-				WHERE application_name = $1 AND pid <> pg_backend_pid() AND state <> 'idle' ORDER BY random() LIMIT 1`, m.program))
+				WHERE application_name = $1 AND pid <> pg_backend_pid() AND state <> 'idle' ORDER BY random() LIMIT 1`,
+				m.program))
 		}
 	}
 }
@@ -168,7 +172,9 @@ func (v *visitor) visit() {
 		w.err = v.two[v.at].Delete(ctx, who, cal, name, when)
 	case 1:
 		w.lines = 2
-		t := ledger.Transfer{From: cal, Name: name, To: v.cals[v.IntN(2)], As: v.name(), When: calendar.Precondition{Match: when.Match}}
+		t := ledger.Transfer{
+			From: cal, Name: name, To: v.cals[v.IntN(2)], As: v.name(), When: calendar.Precondition{Match: when.Match},
+		}
 		_, w.err = v.two[v.at].Move(ctx, who, t)
 	default:
 		w.data = []byte(event(v.uid(name), 1+v.IntN(28), "by "+v.agent))
@@ -221,7 +227,8 @@ func (m *meeting) lines(cal calendar.Calendar) []calendar.Change {
 			m.t.Errorf("%s: line %d has version %d", cal.ID, i, line.Version)
 		}
 	}
-	if now, err := m.store.Calendar(m.t.Context(), m.alice.User.ID, cal.ID); err != nil || len(all) > 0 && now.Version != all[len(all)-1].Version {
+	if now, err := m.store.Calendar(m.t.Context(), m.alice.User.ID, cal.ID); err != nil ||
+		len(all) > 0 && now.Version != all[len(all)-1].Version {
 		m.t.Errorf("%s is at version %d: %v", cal.ID, now.Version, err)
 	}
 	return all
@@ -280,7 +287,8 @@ func (m *meeting) follow(cal calendar.Calendar, lines []calendar.Change) map[cal
 		before, found := there[line.Object]
 		w := m.wanted[line.Agent]
 		if found == (line.Did == calendar.Created) || before.data != string(line.Before) {
-			m.t.Errorf("%s@%d: %s is %s, over %q, and was %v, %q", cal.ID, line.Version, line.Object, line.Did, line.Before, found, before.data)
+			m.t.Errorf("%s@%d: %s is %s, over %q, and was %v, %q", cal.ID, line.Version, line.Object, line.Did,
+				line.Before, found, before.data)
 		}
 		if w.lines == 1 && (w.none && found || w.match != "" && calendar.ETagOf([]byte(before.data)) != w.match) {
 			m.t.Errorf("%s@%d: what %s demanded of %s was not so", cal.ID, line.Version, line.Agent, line.Object)
@@ -318,9 +326,12 @@ func versionsOf(there map[calendar.ObjectName]kept) map[calendar.ObjectName]cale
 }
 
 // sync brings what was known at a version up to date.
-func (m *meeting) sync(cal calendar.Calendar, v calendar.Version, known, want map[calendar.ObjectName]calendar.Version) {
+func (m *meeting) sync(
+	cal calendar.Calendar, v calendar.Version, known, want map[calendar.ObjectName]calendar.Version,
+) {
 	m.t.Helper()
-	for o, err := range m.store.Changes(m.t.Context(), cal.ID, calendar.VersionRange{After: v, Until: 1 << 40, Unbroken: v}) {
+	for o, err := range m.store.Changes(m.t.Context(), cal.ID,
+		calendar.VersionRange{After: v, Until: 1 << 40, Unbroken: v}) {
 		m.must(err)
 		if delete(known, o.Name); !o.Deleted {
 			known[o.Name] = o.Version

@@ -133,7 +133,8 @@ func (a Ask) on(day time.Time, busy []freebusy.Period) []candidate {
 	for _, open := range a.Hours.parts(day) {
 		for start := open.Start; !start.Add(a.Length).After(open.End); start = start.Add(step) {
 			c := candidate{Slot: Slot{Start: start, End: start.Add(a.Length)}, day: day, odd: start.Minute()%30 != 0}
-			if c.Start.Before(a.From) || c.End.After(a.Until) || !a.suits(c.Slot) || !c.judge(open.Start, open.End, busy) {
+			if c.Start.Before(a.From) || c.End.After(a.Until) || !a.suits(c.Slot) ||
+				!c.judge(open.Start, open.End, busy) {
 				continue
 			}
 			list = append(list, c)

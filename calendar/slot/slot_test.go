@@ -19,7 +19,8 @@ func ask(t *testing.T) slot.Ask {
 		t.Fatal(err)
 	}
 	return slot.Ask{
-		From: time.Date(2026, 3, 2, 0, 0, 0, 0, berlin), Until: time.Date(2026, 3, 9, 0, 0, 0, 0, berlin), Length: time.Hour, Limit: 3,
+		From: time.Date(2026, 3, 2, 0, 0, 0, 0, berlin), Until: time.Date(2026, 3, 9, 0, 0, 0, 0, berlin),
+		Length: time.Hour, Limit: 3,
 		Hours: slot.Hours{Zone: berlin, Opens: 9 * time.Hour, Closes: 17 * time.Hour, Days: map[time.Weekday]bool{
 			time.Monday: true, time.Tuesday: true, time.Wednesday: true, time.Thursday: true, time.Friday: true,
 		}},
@@ -35,7 +36,10 @@ func busy(t *testing.T, a slot.Ask, text string) []freebusy.Period {
 		if _, err := fmt.Sscanf(part, "%d %d:%d-%d:%d", &day, &h1, &m1, &h2, &m2); err != nil && text != "" {
 			t.Fatal(err)
 		} else if err == nil {
-			p := freebusy.Period{Start: time.Date(2026, 3, day, h1, m1, 0, 0, a.Hours.Zone), End: time.Date(2026, 3, day, h2, m2, 0, 0, a.Hours.Zone), Type: freebusy.Busy}
+			p := freebusy.Period{
+				Start: time.Date(2026, 3, day, h1, m1, 0, 0, a.Hours.Zone),
+				End:   time.Date(2026, 3, day, h2, m2, 0, 0, a.Hours.Zone), Type: freebusy.Busy,
+			}
 			if strings.HasSuffix(part, "?") {
 				p.Type = freebusy.Tentative
 			}
@@ -71,21 +75,47 @@ func TestFind(t *testing.T) {
 		change           func(*slot.Ask)
 	}{
 		{"an empty week", "", "2 09:00-10:00, 3 09:00-10:00, 4 09:00-10:00", nil},
-		{"an empty week, many slots", "", "2 09:00-10:00, 2 10:00-11:00, 3 09:00-10:00, 3 10:00-11:00, 4 09:00-10:00", func(a *slot.Ask) { a.Limit = 5 }},
-		{"one day", "", "2 09:00-10:00, 2 10:00-11:00, 2 11:00-12:00", func(a *slot.Ask) { a.Until = a.From.AddDate(0, 0, 1) }},
-		{"from now on", "", "2 16:00-17:00, 3 09:00-10:00, 4 09:00-10:00", func(a *slot.Ask) { a.From = a.From.Add(15*time.Hour + 50*time.Minute) }},
+		{
+			"an empty week, many slots", "",
+			"2 09:00-10:00, 2 10:00-11:00, 3 09:00-10:00, 3 10:00-11:00, 4 09:00-10:00",
+			func(a *slot.Ask) { a.Limit = 5 },
+		},
+		{
+			"one day", "", "2 09:00-10:00, 2 10:00-11:00, 2 11:00-12:00",
+			func(a *slot.Ask) { a.Until = a.From.AddDate(0, 0, 1) },
+		},
+		{
+			"from now on", "", "2 16:00-17:00, 3 09:00-10:00, 4 09:00-10:00",
+			func(a *slot.Ask) { a.From = a.From.Add(15*time.Hour + 50*time.Minute) },
+		},
 		{"no splinters", "2 09:00-10:15, 2 12:00-17:00", "2 11:00-12:00, 3 09:00-10:00, 4 09:00-10:00", nil},
 		{"a gap that just fits", "2 09:00-13:15, 2 14:15-17:00", "2 13:15-14:15, 3 09:00-10:00, 4 09:00-10:00", nil},
-		{"a gap that is a minute short", "2 09:00-13:16, 2 14:15-17:00", "3 09:00-10:00, 4 09:00-10:00, 5 09:00-10:00", nil},
-		{"somebody in New York", "", "2 15:00-16:00, 3 15:00-16:00, 4 15:00-16:00", func(a *slot.Ask) { a.Others = []slot.Hours{elsewhere(a, "America/New_York")} }},
+		{
+			"a gap that is a minute short", "2 09:00-13:16, 2 14:15-17:00",
+			"3 09:00-10:00, 4 09:00-10:00, 5 09:00-10:00", nil,
+		},
+		{
+			"somebody in New York", "", "2 15:00-16:00, 3 15:00-16:00, 4 15:00-16:00",
+			func(a *slot.Ask) { a.Others = []slot.Hours{elsewhere(a, "America/New_York")} },
+		},
 		{"nobody is at work in both", "", "", func(a *slot.Ask) {
 			a.Others = []slot.Hours{elsewhere(a, "Asia/Tokyo"), elsewhere(a, "America/New_York")}
 		}},
-		{"what is not settled comes last", "2 09:00-17:00?, 3 09:00-17:00, 4 09:00-17:00, 5 09:00-17:00, 6 09:00-16:00", "6 16:00-17:00, 2 09:00-10:00?, 2 10:00-11:00?", nil},
-		{"busy from before to after", "1 10:00-12:00, 2 00:00-23:59, 3 00:00-23:59, 4 00:00-23:59, 5 00:00-23:59", "6 09:00-10:00, 6 10:00-11:00, 6 11:00-12:00", nil},
+		{
+			"what is not settled comes last",
+			"2 09:00-17:00?, 3 09:00-17:00, 4 09:00-17:00, 5 09:00-17:00, 6 09:00-16:00",
+			"6 16:00-17:00, 2 09:00-10:00?, 2 10:00-11:00?", nil,
+		},
+		{
+			"busy from before to after", "1 10:00-12:00, 2 00:00-23:59, 3 00:00-23:59, 4 00:00-23:59, 5 00:00-23:59",
+			"6 09:00-10:00, 6 10:00-11:00, 6 11:00-12:00", nil,
+		},
 		{"never", "2 00:00-23:59, 3 00:00-23:59, 4 00:00-23:59, 5 00:00-23:59, 6 00:00-23:59", "", nil},
 		{"longer than the day", "", "", func(a *slot.Ask) { a.Length = 9 * time.Hour }},
-		{"as long as the day", "", "2 09:00-17:00, 3 09:00-17:00, 4 09:00-17:00", func(a *slot.Ask) { a.Length = 8 * time.Hour }},
+		{
+			"as long as the day", "", "2 09:00-17:00, 3 09:00-17:00, 4 09:00-17:00",
+			func(a *slot.Ask) { a.Length = 8 * time.Hour },
+		},
 		{"round the clock", "", "7 00:00-00:00", func(a *slot.Ask) {
 			a.Hours.Opens, a.Hours.Closes, a.Length = 0, 24*time.Hour, 24*time.Hour
 			a.Hours.Days = map[time.Weekday]bool{time.Saturday: true}
@@ -125,13 +155,17 @@ func TestFindAgainstTheRule(t *testing.T) {
 		a.Length = time.Duration(1+random.IntN(16)) * 15 * time.Minute
 		a.Limit = 1 + random.IntN(8)
 		if random.IntN(2) == 0 {
-			a.Hours.Breaks = []slot.Break{{From: 12 * time.Hour, Until: 13 * time.Hour}, {From: 15 * time.Hour, Until: 15*time.Hour + 15*time.Minute}}
+			a.Hours.Breaks = []slot.Break{
+				{From: 12 * time.Hour, Until: 13 * time.Hour},
+				{From: 15 * time.Hour, Until: 15*time.Hour + 15*time.Minute},
+			}
 		}
 		var taken []freebusy.Period
 		for at := a.From; at.Before(a.Until); {
 			at = at.Add(time.Duration(random.IntN(400)) * time.Minute)
 			end := at.Add(time.Duration(1+random.IntN(300)) * time.Minute)
-			taken = append(taken, freebusy.Period{Start: at, End: end, Type: freebusy.Tentative + freebusy.Type(random.IntN(3))})
+			taken = append(taken,
+				freebusy.Period{Start: at, End: end, Type: freebusy.Tentative + freebusy.Type(random.IntN(3))})
 			at = end
 		}
 		free := func(s slot.Slot) bool {
@@ -147,7 +181,8 @@ func TestFindAgainstTheRule(t *testing.T) {
 					return false
 				}
 			}
-			return a.Hours.Days[local.Weekday()] && since >= a.Hours.Opens && since+a.Length <= a.Hours.Closes && !s.End.After(a.Until)
+			return a.Hours.Days[local.Weekday()] && since >= a.Hours.Opens && since+a.Length <= a.Hours.Closes &&
+				!s.End.After(a.Until)
 		}
 		got := slot.Find(a, taken)
 		for i, s := range got {

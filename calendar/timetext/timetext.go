@@ -12,7 +12,8 @@ import (
 )
 
 // Forms lists the accepted forms, for messages and descriptions.
-const Forms = "as iCalendar UTC (20260301T090000Z), RFC 3339 (2026-03-01T09:00:00+01:00), local time (2026-03-01T09:00:00), or a date (2026-03-01) for whole days"
+const Forms = "as iCalendar UTC (20260301T090000Z), RFC 3339 (2026-03-01T09:00:00+01:00), local time " +
+	"(2026-03-01T09:00:00), or a date (2026-03-01) for whole days"
 
 // Error reports a text that is not a time.
 type Error struct {

@@ -40,8 +40,10 @@ func TestParse(t *testing.T) {
 		"2026-03-01":                   ical.Date(nine),
 		"20260301":                     ical.Date(nine),
 		"2026-10-25T02:30:00+02:00":    ical.UTC(ical.Civil{Year: 2026, Month: time.October, Day: 25, Minute: 30}),
-		"2026-03-29T03:00:00":          ical.Zoned(ical.Civil{Year: 2026, Month: time.March, Day: 29, Hour: 3}, "Europe/Berlin"),
-		"2026-10-25T03:00:00":          ical.Zoned(ical.Civil{Year: 2026, Month: time.October, Day: 25, Hour: 3}, "Europe/Berlin"),
+		"2026-03-29T03:00:00": ical.Zoned(ical.Civil{Year: 2026, Month: time.March, Day: 29, Hour: 3},
+			"Europe/Berlin"),
+		"2026-10-25T03:00:00": ical.Zoned(ical.Civil{Year: 2026, Month: time.October, Day: 25, Hour: 3},
+			"Europe/Berlin"),
 	} {
 		got, err := timetext.Parse(text, berlin(t))
 		if err != nil {
@@ -91,10 +93,30 @@ func TestUnreadable(t *testing.T) {
 func TestDoubt(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ zone, text, says, first, second string }{
-		{"Europe/Berlin", "2026-10-25T02:30", "2026-10-25T02:30:00 comes twice in Europe/Berlin, where the clocks change; write 2026-10-25T02:30:00+02:00 or 2026-10-25T02:30:00+01:00", "20261025T003000Z", "20261025T013000Z"},
-		{"Europe/Berlin", "2026-03-29T02:30", "2026-03-29T02:30:00 is skipped in Europe/Berlin, where the clocks change; write 2026-03-29T01:30:00+01:00 or 2026-03-29T03:30:00+02:00", "20260329T003000Z", "20260329T013000Z"},
-		{"Australia/Lord_Howe", "2026-10-04T02:15", "2026-10-04T02:15:00 is skipped in Australia/Lord_Howe, where the clocks change; write 2026-10-04T01:45:00+10:30 or 2026-10-04T02:45:00+11:00", "20261003T151500Z", "20261003T154500Z"},
-		{"Pacific/Apia", "2011-12-30T12:00", "2011-12-30T12:00:00 is skipped in Pacific/Apia, where the clocks change; write 2011-12-29T12:00:00-10:00 or 2011-12-31T12:00:00+14:00", "20111229T220000Z", "20111230T220000Z"},
+		{
+			"Europe/Berlin", "2026-10-25T02:30",
+			"2026-10-25T02:30:00 comes twice in Europe/Berlin, where the clocks change; write " +
+				"2026-10-25T02:30:00+02:00 or 2026-10-25T02:30:00+01:00",
+			"20261025T003000Z", "20261025T013000Z",
+		},
+		{
+			"Europe/Berlin", "2026-03-29T02:30",
+			"2026-03-29T02:30:00 is skipped in Europe/Berlin, where the clocks change; write " +
+				"2026-03-29T01:30:00+01:00 or 2026-03-29T03:30:00+02:00",
+			"20260329T003000Z", "20260329T013000Z",
+		},
+		{
+			"Australia/Lord_Howe", "2026-10-04T02:15",
+			"2026-10-04T02:15:00 is skipped in Australia/Lord_Howe, where the clocks change; write " +
+				"2026-10-04T01:45:00+10:30 or 2026-10-04T02:45:00+11:00",
+			"20261003T151500Z", "20261003T154500Z",
+		},
+		{
+			"Pacific/Apia", "2011-12-30T12:00",
+			"2011-12-30T12:00:00 is skipped in Pacific/Apia, where the clocks change; write " +
+				"2011-12-29T12:00:00-10:00 or 2011-12-31T12:00:00+14:00",
+			"20111229T220000Z", "20111230T220000Z",
+		},
 	} {
 		z, err := zone.Lookup(tt.zone)
 		if err != nil {
@@ -122,7 +144,9 @@ func TestDoubt(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"20260301T090000Z", "2026-03-01T09:00+01:00", "2026-03-29T02:30", "2026-03-01", "9999-12-31", "-", "    -  -"} {
+	for _, seed := range []string{
+		"20260301T090000Z", "2026-03-01T09:00+01:00", "2026-03-29T02:30", "2026-03-01", "9999-12-31", "-", "    -  -",
+	} {
 		f.Add(seed)
 	}
 	z, err := zone.Lookup("Europe/Berlin")

@@ -17,7 +17,9 @@ const (
 
 // RegisterPush subscribes a program to changes in a calendar, or in the caller's home if sub.Calendar is empty.
 // Expires is the requested end; zero means the minimum.
-func (s *Hub) RegisterPush(ctx context.Context, c calendar.Caller, sub calendar.PushSubscription) (calendar.PushSubscription, error) {
+func (s *Hub) RegisterPush(
+	ctx context.Context, c calendar.Caller, sub calendar.PushSubscription,
+) (calendar.PushSubscription, error) {
 	if err := s.mayPush(ctx, c, sub.Calendar); err != nil {
 		return sub, err
 	}
@@ -33,8 +35,10 @@ func (s *Hub) RegisterPush(ctx context.Context, c calendar.Caller, sub calendar.
 	sub.ID, sub.User, sub.Token, sub.Due = calendar.PushID(s.newID()), c.User.ID, c.Token, now
 	sub, err := s.store.RegisterPush(ctx, sub, maxPushes, maxHomes)
 	if err != nil && calendar.ReasonOf(err) == calendar.TooLarge {
-		return sub, calendar.Errorf(calendar.TooLarge, "", "%d programs already watch all your calendars, which is the maximum", maxHomes).
-			Advising("register for single calendars, or end a registration: one that is not renewed ends within two weeks")
+		return sub, calendar.Errorf(calendar.TooLarge, "",
+			"%d programs already watch all your calendars, which is the maximum", maxHomes).
+			Advising("register for single calendars, or end a registration: one that is not renewed ends within two " +
+				"weeks")
 	}
 	return sub, err
 }
@@ -67,5 +71,6 @@ func (s *Hub) QuietPush(ctx context.Context, c calendar.Caller, ids []calendar.P
 	if err != nil || after.Version != before.Version+1 || after.Own != before.Own {
 		return err
 	}
-	return s.store.QuietPush(ctx, c.User.ID, ids, calendar.Moved{Calendar: before.ID, Before: before.Version, After: after.Version, Own: after.Own, By: c})
+	return s.store.QuietPush(ctx, c.User.ID, ids,
+		calendar.Moved{Calendar: before.ID, Before: before.Version, After: after.Version, Own: after.Own, By: c})
 }

@@ -58,7 +58,8 @@ type Watch struct {
 func (s *Hub) Watch(id calendar.SubscriberID) *Watch {
 	w := &Watch{
 		hub: s, id: id, ready: make(chan struct{}, 1),
-		followed: make(map[string]calendar.Subscription), moved: make(map[string]bool), changed: make(map[calendar.CalendarID]bool),
+		followed: make(map[string]calendar.Subscription), moved: make(map[string]bool),
+		changed: make(map[calendar.CalendarID]bool),
 	}
 	w.stop = s.store.Watch(w.hear)
 	s.waiting.Add(1)
@@ -275,7 +276,8 @@ func (s *Hub) lookAtHome(ctx context.Context, c calendar.Caller) (calendar.State
 // connection sends the notifications.
 func (s *Hub) Subscribe(ctx context.Context, c calendar.Caller, sub calendar.Subscription) error {
 	if len(sub.Name) > maxFollowedName {
-		return calendar.Errorf(calendar.Invalid, "", "the name of a subscription may have at most %d bytes", maxFollowedName)
+		return calendar.Errorf(calendar.Invalid, "", "the name of a subscription may have at most %d bytes",
+			maxFollowedName)
 	}
 	seen, err := s.find(ctx, c, sub.Target)
 	if err != nil {

@@ -32,16 +32,20 @@ type WebhookSpec struct {
 func (s *Hub) AddWebhook(ctx context.Context, c calendar.Caller, spec WebhookSpec) (calendar.Webhook, error) {
 	now := s.now().UTC().Truncate(time.Second)
 	w := calendar.Webhook{
-		ID: calendar.WebhookID(s.newID()), User: c.User.ID, URL: strings.TrimSpace(spec.URL), Kinds: spec.Kinds, Content: spec.Content,
-		Number: 1, Rotated: now, State: calendar.WebhookOn, Created: now, Maker: c.Maker(),
+		ID: calendar.WebhookID(s.newID()), User: c.User.ID, URL: strings.TrimSpace(spec.URL), Kinds: spec.Kinds,
+		Content: spec.Content,
+		Number:  1, Rotated: now, State: calendar.WebhookOn, Created: now, Maker: c.Maker(),
 	}
 	u, err := url.Parse(w.URL)
-	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "" || len(w.URL) > maxWebhookURL {
-		return w, calendar.Errorf(calendar.Invalid, "", "a webhook is an https address without a user or a fragment, of at most %d bytes", maxWebhookURL)
+	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "" ||
+		len(w.URL) > maxWebhookURL {
+		return w, calendar.Errorf(calendar.Invalid, "",
+			"a webhook is an https address without a user or a fragment, of at most %d bytes", maxWebhookURL)
 	}
 	for _, k := range spec.Kinds {
 		if !slices.Contains(webhookKinds, k) {
-			return w, calendar.Errorf(calendar.Invalid, "", "%q is not a kind of change; use created, modified or deleted", string(k))
+			return w, calendar.Errorf(calendar.Invalid, "",
+				"%q is not a kind of change; use created, modified or deleted", string(k))
 		}
 	}
 	if err := c.MayOwn(calendar.ShareCalendar); err != nil {
@@ -75,7 +79,9 @@ func (s *Hub) webhook(ctx context.Context, c calendar.Caller, id calendar.Webhoo
 }
 
 // WebhookDeliveries returns the latest messages to a webhook of the caller.
-func (s *Hub) WebhookDeliveries(ctx context.Context, c calendar.Caller, id calendar.WebhookID, most int) ([]calendar.Delivery, error) {
+func (s *Hub) WebhookDeliveries(
+	ctx context.Context, c calendar.Caller, id calendar.WebhookID, most int,
+) ([]calendar.Delivery, error) {
 	if _, err := s.webhook(ctx, c, id); err != nil {
 		return nil, err
 	}

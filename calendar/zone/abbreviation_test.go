@@ -24,7 +24,8 @@ func TestAbbreviationsAreNeverGuessedBySpelling(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if want == "" != (len(unknown.Meanings) == 0) || want != "" && (unknown.Meanings[0] != want || !strings.Contains(err.Error(), want)) {
+		if want == "" != (len(unknown.Meanings) == 0) ||
+			want != "" && (unknown.Meanings[0] != want || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s may mean %v (%v), want %s first", name, unknown.Meanings, err, want)
 		}
 	}
@@ -39,7 +40,8 @@ func TestAbbreviationsOfOneClock(t *testing.T) {
 	t.Parallel()
 	db := zone.NewDB()
 	for name, want := range map[string]string{
-		"JST": "Asia/Tokyo", "msk": "Europe/Moscow", "SGT": "Asia/Singapore", "CET": "CET", "EST": "EST", "HST": "HST", "GMT": "GMT",
+		"JST": "Asia/Tokyo", "msk": "Europe/Moscow", "SGT": "Asia/Singapore", "CET": "CET", "EST": "EST", "HST": "HST",
+		"GMT": "GMT",
 	} {
 		if z, err := db.Lookup(name); err != nil || z.Name() != want {
 			t.Errorf("%s: %v, %v", name, z, err)
@@ -60,7 +62,10 @@ func TestAbbreviationsOfOneClock(t *testing.T) {
 // TestBareOffsets: an offset is told from a zone.
 func TestBareOffsets(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]bool{"+09:00": true, "UTC+2": true, "GMT-0500": true, "UTC": false, "+00:00": true, "Etc/GMT+5": false, "Asia/Tokyo": false} {
+	for name, want := range map[string]bool{
+		"+09:00": true, "UTC+2": true, "GMT-0500": true, "UTC": false, "+00:00": true, "Etc/GMT+5": false,
+		"Asia/Tokyo": false,
+	} {
 		if z, err := zone.Lookup(name); err != nil || z.Bare() != want {
 			t.Errorf("%s is bare: %v, %v", name, z, err)
 		}

@@ -37,7 +37,8 @@ type UnknownError struct {
 // Error describes the problem and its remedy in one sentence.
 func (e *UnknownError) Error() string {
 	if len(e.Meanings) > 0 {
-		return fmt.Sprintf("%.100q is an abbreviation, which does not say what clocks show in summer and in winter; give the zone's name: %s",
+		return fmt.Sprintf("%.100q is an abbreviation, which does not say what clocks show in summer and in winter; "+
+			"give the zone's name: %s",
 			e.Name, strings.Join(e.Meanings, " or "))
 	}
 	if e.Suggestion != "" {
@@ -72,7 +73,9 @@ func (db *DB) known(name string) *Zone {
 		return z.(*Zone)
 	}
 	name = clean(name)
-	for _, read := range []func(string) string{db.names().iana, db.names().windows, db.names().suffix, db.names().display} {
+	for _, read := range []func(string) string{
+		db.names().iana, db.names().windows, db.names().suffix, db.names().display,
+	} {
 		if found := read(name); found != "" {
 			if z := db.load(found); z != nil {
 				return z

@@ -13,7 +13,8 @@ import (
 // parse reads the lines of a VCALENDAR.
 func parse(t testing.TB, lines string) *ical.Component {
 	t.Helper()
-	document, err := ical.Parse([]byte("BEGIN:VCALENDAR\n"+strings.TrimSpace(lines)+"\nEND:VCALENDAR\n"), ical.DefaultLimits())
+	document, err := ical.Parse([]byte("BEGIN:VCALENDAR\n"+strings.TrimSpace(lines)+"\nEND:VCALENDAR\n"),
+		ical.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,28 +52,48 @@ func TestInterpret(t *testing.T) {
 		lines      []string
 	}{
 		{"Outlook's", "Europe/Berlin", day(1997, 1, 1), day(2300, 1, 1), outlook(lastSunday+"3", lastSunday+"10")},
-		{"BYSETPOS", "Europe/Berlin", day(1997, 1, 1), day(2300, 1, 1), outlook("FREQ=YEARLY;BYDAY=SU;BYSETPOS=-1;BYMONTH=3", "FREQ=YEARLY;BYDAY=SU;BYMONTH=10;BYMONTHDAY=25,26,27,28,29,30,31")},
-		{"what POSIX cannot say", "Europe/Berlin", day(1997, 1, 1), day(2190, 1, 1), outlook("FREQ=YEARLY;BYDAY=SU;BYHOUR=2;BYMONTH=3;BYMONTHDAY=25,26,27,28,29,30,31", lastSunday+"10")},
+		{
+			"BYSETPOS", "Europe/Berlin", day(1997, 1, 1), day(2300, 1, 1),
+			outlook("FREQ=YEARLY;BYDAY=SU;BYSETPOS=-1;BYMONTH=3",
+				"FREQ=YEARLY;BYDAY=SU;BYMONTH=10;BYMONTHDAY=25,26,27,28,29,30,31"),
+		},
+		{
+			"what POSIX cannot say", "Europe/Berlin", day(1997, 1, 1), day(2190, 1, 1),
+			outlook("FREQ=YEARLY;BYDAY=SU;BYHOUR=2;BYMONTH=3;BYMONTHDAY=25,26,27,28,29,30,31", lastSunday+"10"),
+		},
 		{
 			"with a history", "America/New_York", day(1987, 6, 1), day(2100, 1, 1), []string{
-				observance("DAYLIGHT", "DTSTART:19870405T020000", "TZOFFSETFROM:-0500", "TZOFFSETTO:-0400", "RRULE:FREQ=YEARLY;BYMONTH=4;BYDAY=1SU;UNTIL=20060402T070000Z"),
-				observance("STANDARD", "DTSTART:19871025T020000", "TZOFFSETFROM:-0400", "TZOFFSETTO:-0500", "RRULE:FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU;UNTIL=20061029T060000Z"),
-				observance("DAYLIGHT", "DTSTART:20070311T020000", "TZOFFSETFROM:-0500", "TZOFFSETTO:-0400", "RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=2SU"),
-				observance("STANDARD", "DTSTART:20071104T020000", "TZOFFSETFROM:-0400", "TZOFFSETTO:-0500", "RRULE:FREQ=YEARLY;BYMONTH=11;BYDAY=1SU"),
+				observance("DAYLIGHT", "DTSTART:19870405T020000", "TZOFFSETFROM:-0500", "TZOFFSETTO:-0400",
+					"RRULE:FREQ=YEARLY;BYMONTH=4;BYDAY=1SU;UNTIL=20060402T070000Z"),
+				observance("STANDARD", "DTSTART:19871025T020000", "TZOFFSETFROM:-0400", "TZOFFSETTO:-0500",
+					"RRULE:FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU;UNTIL=20061029T060000Z"),
+				observance("DAYLIGHT", "DTSTART:20070311T020000", "TZOFFSETFROM:-0500", "TZOFFSETTO:-0400",
+					"RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=2SU"),
+				observance("STANDARD", "DTSTART:20071104T020000", "TZOFFSETFROM:-0400", "TZOFFSETTO:-0500",
+					"RRULE:FREQ=YEARLY;BYMONTH=11;BYDAY=1SU"),
 			},
 		},
 		{
 			"RDATE and UNTIL in local time", "Pacific/Apia", day(2010, 10, 1), day(2100, 1, 1), []string{
 				observance("STANDARD", "DTSTART:20000101T000000", "TZOFFSETFROM:-1100", "TZOFFSETTO:-1100"),
-				observance("DAYLIGHT", "DTSTART:20100926T000000", "TZOFFSETFROM:-1100", "TZOFFSETTO:-1000", "RDATE:20110924T030000"),
+				observance("DAYLIGHT", "DTSTART:20100926T000000", "TZOFFSETFROM:-1100", "TZOFFSETTO:-1000",
+					"RDATE:20110924T030000"),
 				observance("STANDARD", "DTSTART:20110402T040000", "TZOFFSETFROM:-1000", "TZOFFSETTO:-1100"),
 				observance("DAYLIGHT", "DTSTART:20111230T000000", "TZOFFSETFROM:-1000", "TZOFFSETTO:+1400"),
-				observance("STANDARD", "DTSTART:20120401T040000", "TZOFFSETFROM:+1400", "TZOFFSETTO:+1300", "RRULE:FREQ=YEARLY;BYMONTH=4;BYDAY=1SU;UNTIL=20210404T040000"),
-				observance("DAYLIGHT", "DTSTART:20120930T030000", "TZOFFSETFROM:+1300", "TZOFFSETTO:+1400", "RRULE:FREQ=YEARLY;BYMONTH=9;BYDAY=-1SU;COUNT=9"),
+				observance("STANDARD", "DTSTART:20120401T040000", "TZOFFSETFROM:+1400", "TZOFFSETTO:+1300",
+					"RRULE:FREQ=YEARLY;BYMONTH=4;BYDAY=1SU;UNTIL=20210404T040000"),
+				observance("DAYLIGHT", "DTSTART:20120930T030000", "TZOFFSETFROM:+1300", "TZOFFSETTO:+1400",
+					"RRULE:FREQ=YEARLY;BYMONTH=9;BYDAY=-1SU;COUNT=9"),
 			},
 		},
-		{"without a change", "Asia/Kolkata", day(1970, 1, 1), day(2100, 1, 1), []string{observance("STANDARD", "DTSTART:16010101T000000", "TZOFFSETFROM:+0530", "TZOFFSETTO:+0530")}},
-		{"without TZOFFSETFROM", "Asia/Kolkata", day(1970, 1, 1), day(2100, 1, 1), []string{observance("STANDARD", "DTSTART:19700101T000000", "TZOFFSETTO:+0530")}},
+		{
+			"without a change", "Asia/Kolkata", day(1970, 1, 1), day(2100, 1, 1),
+			[]string{observance("STANDARD", "DTSTART:16010101T000000", "TZOFFSETFROM:+0530", "TZOFFSETTO:+0530")},
+		},
+		{
+			"without TZOFFSETFROM", "Asia/Kolkata", day(1970, 1, 1), day(2100, 1, 1),
+			[]string{observance("STANDARD", "DTSTART:19700101T000000", "TZOFFSETTO:+0530")},
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -110,9 +131,22 @@ func TestPrecedence(t *testing.T) {
 	}{
 		{"IANA's name wins over a short VTIMEZONE", "Europe/Berlin", []string{fixed}, "Europe/Berlin", 2 * time.Hour},
 		{"so does that of Windows", "W. Europe Standard Time", []string{fixed}, "Europe/Berlin", 2 * time.Hour},
-		{"X-LIC-LOCATION wins over the rules", "My zone", []string{"X-LIC-LOCATION:Europe/Berlin", fixed}, "Europe/Berlin", 2 * time.Hour},
-		{"an unknown X-LIC-LOCATION does not", "My zone", []string{"X-LIC-LOCATION:Atlantis", fixed}, "My zone", time.Hour},
-		{"rules win over a guess", "(UTC+01:00) Berlin and elsewhere", []string{fixed}, "(UTC+01:00) Berlin and elsewhere", time.Hour},
+		{
+			"X-LIC-LOCATION wins over the rules", "My zone",
+			[]string{"X-LIC-LOCATION:Europe/Berlin", fixed},
+			"Europe/Berlin", 2 * time.Hour,
+		},
+		{
+			"an unknown X-LIC-LOCATION does not", "My zone",
+			[]string{"X-LIC-LOCATION:Atlantis", fixed},
+			"My zone",
+			time.Hour,
+		},
+		{
+			"rules win over a guess", "(UTC+01:00) Berlin and elsewhere",
+			[]string{fixed},
+			"(UTC+01:00) Berlin and elsewhere", time.Hour,
+		},
 		{"a guess wins over no rules", "(UTC+01:00) Berlin; elsewhere", nil, "Europe/Berlin", 2 * time.Hour},
 		{"never the server's zone", "Local", []string{fixed}, "Local", time.Hour},
 		{"a quoted name", "\"My zone\"", []string{fixed}, "My zone", time.Hour},
@@ -145,12 +179,31 @@ func TestBrokenZones(t *testing.T) {
 		{"no offset", observance("STANDARD", "DTSTART:19700101T000000"), "TZOFFSETTO"},
 		{"a wrong offset", observance("STANDARD", "DTSTART:19700101T000000", "TZOFFSETTO:1"), "offset"},
 		{"no start", observance("STANDARD", offsets), "DTSTART"},
-		{"a rule that nobody can read", observance("STANDARD", "DTSTART:19700101T000000", offsets, "RRULE:FREQ=NEVER"), "FREQ"},
+		{
+			"a rule that nobody can read",
+			observance("STANDARD", "DTSTART:19700101T000000", offsets, "RRULE:FREQ=NEVER"), "FREQ",
+		},
 		{"each second", seconds, "more than"},
-		{"each second until 2030", strings.Replace(seconds, "SECONDLY", "SECONDLY;UNTIL=20300101T000000Z", 1), "more than"},
-		{"many rules", observance("STANDARD", "DTSTART:19700101T000000", offsets, strings.Repeat("RRULE:FREQ=YEARLY\n", 100)+"X-A:b"), "more than"},
-		{"many observances", strings.Repeat(observance("STANDARD", "DTSTART:19700101T000000", offsets)+"\n", 100) + "X-A:b", "more than"},
-		{"many dates", observance("STANDARD", "DTSTART:19700101T000000", offsets, "RDATE:"+strings.Repeat("20200101T000000,", 5000)), "more than"},
+		{
+			"each second until 2030", strings.Replace(seconds, "SECONDLY", "SECONDLY;UNTIL=20300101T000000Z", 1),
+			"more than",
+		},
+		{
+			"many rules",
+			observance("STANDARD", "DTSTART:19700101T000000", offsets,
+				strings.Repeat("RRULE:FREQ=YEARLY\n", 100)+"X-A:b"),
+			"more than",
+		},
+		{
+			"many observances",
+			strings.Repeat(observance("STANDARD", "DTSTART:19700101T000000", offsets)+"\n", 100) + "X-A:b", "more than",
+		},
+		{
+			"many dates",
+			observance("STANDARD", "DTSTART:19700101T000000", offsets,
+				"RDATE:"+strings.Repeat("20200101T000000,", 5000)),
+			"more than",
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -171,8 +224,10 @@ func TestBrokenZones(t *testing.T) {
 // takes for a zone has clocks.
 func FuzzInterpret(f *testing.F) {
 	f.Add(strings.Join(outlook("FREQ=YEARLY;BYDAY=-1SU;BYMONTH=3", "FREQ=YEARLY;BYDAY=-1SU;BYMONTH=10"), "\n"))
-	f.Add(observance("DAYLIGHT", "DTSTART:20111230T000000", "TZOFFSETFROM:-1000", "TZOFFSETTO:+1400", "TZNAME:X", "RDATE;VALUE=PERIOD:20200101T000000Z/PT1H"))
-	f.Add(observance("STANDARD", "DTSTART:99991231T000000", "TZOFFSETFROM:-235959", "TZOFFSETTO:+235959", "RRULE:FREQ=YEARLY;BYMONTHDAY=29;BYMONTH=2"))
+	f.Add(observance("DAYLIGHT", "DTSTART:20111230T000000", "TZOFFSETFROM:-1000", "TZOFFSETTO:+1400", "TZNAME:X",
+		"RDATE;VALUE=PERIOD:20200101T000000Z/PT1H"))
+	f.Add(observance("STANDARD", "DTSTART:99991231T000000", "TZOFFSETFROM:-235959", "TZOFFSETTO:+235959",
+		"RRULE:FREQ=YEARLY;BYMONTHDAY=29;BYMONTH=2"))
 	f.Fuzz(func(t *testing.T, lines string) {
 		text := "BEGIN:VCALENDAR\nBEGIN:VTIMEZONE\nTZID:x\n" + lines + "\nEND:VTIMEZONE\nEND:VCALENDAR\n"
 		document, err := ical.Parse([]byte(text), ical.DefaultLimits())

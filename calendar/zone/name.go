@@ -55,7 +55,8 @@ func readNames() *names {
 }
 
 // areas are the first parts of IANA names.
-const areas = " Africa America Antarctica Arctic Asia Atlantic Australia Brazil Canada Chile Etc Europe Indian Mexico Pacific US "
+const areas = " Africa America Antarctica Arctic Asia Atlantic Australia Brazil Canada Chile Etc Europe Indian " +
+	"Mexico Pacific US "
 
 // iana reads the names of tzdata in any case. The operating system may know newer zones than our list. A name outside
 // the areas must not reach it: "Local", "" and "localtime" would be the server's own zone or UTC.
@@ -91,7 +92,8 @@ func (n *names) suffix(name string) string {
 		return ""
 	}
 	for i := 1; i < len(parts); i++ {
-		if found := n.canonical[strings.ToLower(strings.Join(parts[i:], "/"))]; found != "" && (global || i < len(parts)-1) {
+		if found := n.canonical[strings.ToLower(strings.Join(parts[i:], "/"))]; found != "" &&
+			(global || i < len(parts)-1) {
 			return found
 		}
 	}

@@ -74,7 +74,8 @@ func TestResolveEverywhere(t *testing.T) {
 				wall := z.Wall(unix)
 				got, fit := z.Unix(wall)
 				if fit == zone.Gap || got > unix || z.Wall(got) != wall || fit == zone.Exact && got != unix {
-					t.Fatalf("%s shows %v at %v: found %v, %d", name, ical.CivilFromSeconds(wall), time.Unix(unix, 0).UTC(), time.Unix(got, 0).UTC(), fit)
+					t.Fatalf("%s shows %v at %v: found %v, %d", name, ical.CivilFromSeconds(wall),
+						time.Unix(unix, 0).UTC(), time.Unix(got, 0).UTC(), fit)
 				}
 			}
 			next := z.Segment(at).To

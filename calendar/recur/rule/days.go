@@ -277,7 +277,8 @@ func (f *dayFilter) byWeeks(year int) *daySet {
 	days := yearLength(year)
 	for y := year - 1; y <= year+1; y++ {
 		// The first day of week 1 of y, counted in the requested year.
-		first := firstWeek(y, f.weekStart) + ical.CivilDate(y, time.January, 1).Days() - ical.CivilDate(year, time.January, 1).Days()
+		first := firstWeek(y, f.weekStart) + ical.CivilDate(y, time.January, 1).Days() -
+			ical.CivilDate(year, time.January, 1).Days()
 		weeks := (yearLength(y) + firstWeek(y+1, f.weekStart) - firstWeek(y, f.weekStart)) / 7
 		for _, n := range f.weeks {
 			if n < 0 {

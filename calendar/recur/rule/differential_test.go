@@ -24,19 +24,22 @@ type exclusion struct {
 func exclusions() []exclusion {
 	return []exclusion{
 		{
-			"BYWEEKNO without another part about days stands for the start's weekday (RFC 5545 §3.3.10: what the rule " +
+			"BYWEEKNO without another part about days stands for the start's weekday (RFC 5545 §3.3.10: what the " +
+				"rule " +
 				"leaves open comes from DTSTART); rrule-go takes all seven days of the week",
 			func(r *ical.Recur) bool {
 				return len(r.ByWeekNo) > 0 && len(r.ByDay)+len(r.ByMonthDay)+len(r.ByYearDay) == 0
 			},
 		},
 		{
-			"in a WEEKLY rule with BYSETPOS rrule-go counts the positions of the first week from DTSTART instead of from " +
+			"in a WEEKLY rule with BYSETPOS rrule-go counts the positions of the first week from DTSTART instead of " +
+				"from " +
 				"the week's beginning",
 			func(r *ical.Recur) bool { return r.Freq == ical.Weekly && len(r.BySetPos) > 0 },
 		},
 		{
-			"days in the first or last week of a neighbouring year: rrule-go counts that year's weeks wrongly, or not at " +
+			"days in the first or last week of a neighbouring year: rrule-go counts that year's weeks wrongly, or " +
+				"not at " +
 				"all from their end (TestWeeksAgainstISO has these)",
 			func(r *ical.Recur) bool {
 				return slices.ContainsFunc(r.ByWeekNo, func(n int) bool { return max(n, -n) >= 52 })
@@ -45,7 +48,8 @@ func exclusions() []exclusion {
 		{
 			"a weekday that no month has (9FR beside BYMONTH) never comes; rrule-go panics or finds others",
 			func(r *ical.Recur) bool {
-				return len(r.ByMonth) > 0 && slices.ContainsFunc(r.ByDay, func(day ical.WeekdayNum) bool { return max(day.N, -day.N) > 5 })
+				return len(r.ByMonth) > 0 &&
+					slices.ContainsFunc(r.ByDay, func(day ical.WeekdayNum) bool { return max(day.N, -day.N) > 5 })
 			},
 		},
 		{

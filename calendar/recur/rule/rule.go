@@ -105,7 +105,8 @@ func skips(r *ical.Recur) bool {
 // skippable reports whether we can expand the SKIP of a rule. FORWARD moves a day to the next month. So that month must
 // be part of the same period or a period itself, and BYSETPOS must not count it.
 func skippable(r *ical.Recur) bool {
-	if len(r.ByYearDay)+len(r.ByWeekNo) > 0 || slices.ContainsFunc(r.ByMonthDay, func(day int) bool { return day < 0 }) {
+	if len(r.ByYearDay)+len(r.ByWeekNo) > 0 ||
+		slices.ContainsFunc(r.ByMonthDay, func(day int) bool { return day < 0 }) {
 		return false
 	}
 	return r.Skip == "BACKWARD" || r.Freq == ical.Yearly || r.Interval <= 1 && len(r.BySetPos) == 0

@@ -112,7 +112,8 @@ func TestYears(t *testing.T) {
 			[]string{"1896-02-29T00:00:00", "1904-02-29T00:00:00", "1908-02-29T00:00:00"},
 		},
 		{
-			"BYDAY with and without a number is a union", "FREQ=MONTHLY;BYDAY=MO,1FR", ical.CivilDate(2025, time.January, 3),
+			"BYDAY with and without a number is a union", "FREQ=MONTHLY;BYDAY=MO,1FR",
+			ical.CivilDate(2025, time.January, 3),
 			[]string{"2025-01-03T00:00:00", "2025-01-06T00:00:00", "2025-01-13T00:00:00"},
 		},
 		{
@@ -160,7 +161,8 @@ func TestMeter(t *testing.T) {
 	if err := meter.Step(10); err != nil || meter.Spent() != 10 {
 		t.Errorf("%d spent, %v", meter.Spent(), err)
 	}
-	if err := meter.Step(1); err == nil || err.Error() != "the recurrence is too expensive: it needs more than 10 steps" {
+	if err := meter.Step(1); err == nil ||
+		err.Error() != "the recurrence is too expensive: it needs more than 10 steps" {
 		t.Errorf("got %v", err)
 	}
 }
