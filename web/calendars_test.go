@@ -130,6 +130,7 @@ func TestCalendarsLife(t *testing.T) {
 		bob.post(invitation, "answer", "perhaps").shows(http.StatusUnprocessableEntity)
 		bob.post(invitation, "answer", "accept").at("calendars?done=invitation-accepted").shows(http.StatusOK,
 			"Shared with you", "Choir & Band", "of ann, to read and change")
+		bob.get(invitation).shows(http.StatusNotFound, "No such offer waits for you: it was answered or withdrawn.")
 		bob.get(path).shows(http.StatusOK, "This calendar is ann’s.", "Give this calendar up").
 			hides("/unshare", "/links", "timezone")
 		bob.post(path, "name", "Singing", "color", "#0E61B9", "hidden", "1").shows(http.StatusOK, "Saved.", "Singing")

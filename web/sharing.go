@@ -53,9 +53,14 @@ func (p invitationPages) offer() (offerContent, error) {
 	}
 	i := slices.IndexFunc(all, func(one invitation) bool { return string(one.ID) == p.r.PathValue("invitation") })
 	if i < 0 {
-		return offerContent{}, errMissing()
+		return offerContent{}, errAnswered()
 	}
 	return offerContent{all[i]}, nil
+}
+
+// errAnswered is the error for an offer that waits no more, or never existed: a visitor cannot tell these apart.
+func errAnswered() error {
+	return calendar.Errorf(calendar.NotFound, "", "no such offer waits for you: it was answered or withdrawn")
 }
 
 // answers are the values of the two buttons.
@@ -76,7 +81,7 @@ func (p invitationPages) answer() error {
 		}
 		i := slices.IndexFunc(offers, func(o calendar.Offer) bool { return o.Invitation() == id })
 		if i < 0 {
-			return errMissing()
+			return errAnswered()
 		}
 		_, err = p.Service.Block(p.r.Context(), p.caller(), offers[i].Calendar)
 		return p.after(err, "calendars", "sharer-blocked")
