@@ -80,7 +80,9 @@ func (e Entry) Done() bool { return e.Secret != "" }
 
 // SignIn checks a name and a password and returns a session or the first step to one. It fails like
 // [Verifier.VerifyBasic].
-func (s *SignInFlow) SignIn(ctx context.Context, user, password string, from netip.Addr, browser string) (Entry, error) {
+func (s *SignInFlow) SignIn(ctx context.Context, user, password string, from netip.Addr,
+	browser string,
+) (Entry, error) {
 	// Read before the password is checked, so that a change in between invalidates the second step as well.
 	generation, err := s.verifier.generation(ctx, strings.ToLower(user))
 	if err != nil {

@@ -119,7 +119,9 @@ func (s *SignInFlow) ProveByPasskey(ctx context.Context, site passkey.Site, sess
 }
 
 // checkPasskey returns the user who made the signature. A signature works only once.
-func (s *SignInFlow) checkPasskey(ctx context.Context, site passkey.Site, t Parcel, answer string) (calendar.User, error) {
+func (s *SignInFlow) checkPasskey(ctx context.Context, site passkey.Site, t Parcel,
+	answer string,
+) (calendar.User, error) {
 	parcel, err := s.unpack(ctx, usePasskey, t)
 	if err != nil {
 		return calendar.User{}, err

@@ -90,7 +90,8 @@ type records struct {
 	now   func() time.Time
 }
 
-// Verifier authenticates the requests of programs: it checks passwords, tokens and access tokens, and throttles guesses.
+// Verifier authenticates the requests of programs: it checks passwords, tokens and access tokens, and throttles
+// guesses.
 type Verifier struct {
 	records
 	log    *slog.Logger

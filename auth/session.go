@@ -77,7 +77,9 @@ type SessionStore interface {
 	EndSessions(ctx context.Context, user calendar.UserID, but SessionID) error
 }
 
-func (s *SessionManager) openSession(ctx context.Context, u calendar.User, way Way, browser string) (Session, Secret, error) {
+func (s *SessionManager) openSession(ctx context.Context, u calendar.User, way Way,
+	browser string,
+) (Session, Secret, error) {
 	raw, now := newRaw(), s.seconds()
 	id, hash := rawParts(raw)
 	session := Session{

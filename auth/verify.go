@@ -64,7 +64,9 @@ func (s *Verifier) VerifyBasic(ctx context.Context, user, password string, from 
 }
 
 // verifyPassword authenticates a person by name and password, for signing in.
-func (s *Verifier) verifyPassword(ctx context.Context, user, password string, from netip.Addr) (calendar.Caller, error) {
+func (s *Verifier) verifyPassword(ctx context.Context, user, password string,
+	from netip.Addr,
+) (calendar.Caller, error) {
 	name, err := CanonicalName(user)
 	if err != nil || password == "" || len(password) > maxPassword {
 		return calendar.Caller{}, ErrUnauthorized

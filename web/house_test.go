@@ -75,10 +75,8 @@ func open(t *testing.T, url string, options ...option) *house {
 	pages, err := web.New(c)
 	h.must(err)
 	h.pages = pages
-	h.server =
-		httptest.NewServer(h.resource(pages.Before(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			w.WriteHeader(http.StatusTeapot) // the other door
-		}))))
+	otherDoor := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }
+	h.server = httptest.NewServer(h.resource(pages.Before(http.HandlerFunc(otherDoor))))
 	t.Cleanup(h.server.Close)
 	return h
 }

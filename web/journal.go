@@ -114,7 +114,9 @@ func (p journalPages) oneChange() error {
 		return err
 	}
 	c := p.clock()
-	deeds := describe.Details(found, c.zone.Location(), func(text string) string { return "“" + within(text, longestDeed) + "”" })
+	deeds := describe.Details(found, c.zone.Location(), func(text string) string {
+		return "“" + within(text, longestDeed) + "”"
+	})
 	found.Before, found.After = nil, nil // the details follow the line, which need not name some of them as well
 	content := changeContent{Changes: p.changes(c, []calendar.Change{found})}
 	content.Changes[0].Compared = false

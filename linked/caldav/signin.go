@@ -32,7 +32,8 @@ func (s *signIn) sign(r *http.Request) error {
 	}
 	s.uses++
 	made, err := digest.Digest(s.challenge, digest.Options{
-		Method: r.Method, URI: r.URL.RequestURI(), GetBody: r.GetBody, Count: s.uses, Username: s.user, Password: s.password,
+		Method: r.Method, URI: r.URL.RequestURI(), GetBody: r.GetBody, Count: s.uses, Username: s.user,
+		Password: s.password,
 	})
 	if err == nil {
 		r.Header.Set("Authorization", made.String())
@@ -49,7 +50,8 @@ func (s *signIn) again(r *http.Request, header http.Header) (bool, error) {
 	}
 	challenge, err := digest.FindChallenge(header)
 	if err != nil || !digest.CanDigest(challenge) {
-		return false, mirror.Refusef("it asks for a kind of Digest sign-in that is not supported here: choose Basic there")
+		return false,
+			mirror.Refusef("it asks for a kind of Digest sign-in that is not supported here: choose Basic there")
 	}
 	sent, err := digest.ParseCredentials(r.Header.Get("Authorization"))
 	if err == nil && sent.Nc == 1 && !challenge.Stale {

@@ -126,11 +126,18 @@ func TestDigestIsRefused(t *testing.T) {
 		why    string
 		asked  int
 	}{
-		"a wrong password": {&digestServer{scheme: "Digest", qop: "auth", most: 1 << 20, password: "other"}, mirror.ErrSignIn.Error(), 2},
-		"always stale":     {&digestServer{scheme: "Digest", qop: "auth", most: 0, password: "secret"}, mirror.ErrSignIn.Error(), triesMost},
-		"unknown kind":     {&digestServer{scheme: "Digest", qop: "auth", algorithm: "SHA-1", most: 9}, "choose Basic there", 1},
-		"Basic":            {&digestServer{scheme: "Basic", most: 9}, mirror.ErrSignIn.Error(), 1},
-		"Negotiate":        {&digestServer{scheme: "Negotiate", most: 9}, mirror.ErrSignIn.Error(), 1},
+		"a wrong password": {
+			&digestServer{scheme: "Digest", qop: "auth", most: 1 << 20, password: "other"}, mirror.ErrSignIn.Error(), 2,
+		},
+		"always stale": {
+			&digestServer{scheme: "Digest", qop: "auth", most: 0, password: "secret"}, mirror.ErrSignIn.Error(),
+			triesMost,
+		},
+		"unknown kind": {
+			&digestServer{scheme: "Digest", qop: "auth", algorithm: "SHA-1", most: 9}, "choose Basic there", 1,
+		},
+		"Basic":     {&digestServer{scheme: "Basic", most: 9}, mirror.ErrSignIn.Error(), 1},
+		"Negotiate": {&digestServer{scheme: "Negotiate", most: 9}, mirror.ErrSignIn.Error(), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -170,7 +177,9 @@ func TestWhereItLeads(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a := &account{wire: &wire{client: web.Client(), base: base, signIn: &signIn{user: "alice", password: "secret"}}}
+			a := &account{
+				wire: &wire{client: web.Client(), base: base, signIn: &signIn{user: "alice", password: "secret"}},
+			}
 			a.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 			_, err = a.Calendars(t.Context())
 			if _, refused := errors.AsType[*mirror.Refusal](err); !refused || !strings.Contains(err.Error(), c.why) {

@@ -186,7 +186,8 @@ func TestDescription(t *testing.T) {
 	server, a := begin(t)
 	const formatted = `<b>Bold</b> &amp; <a href="https://x.example/1">link</a><br>two`
 	server.Set(work, googletest.Event{
-		"start": map[string]any{"date": "2026-03-10"}, "end": map[string]any{"date": "2026-03-11"}, "description": formatted,
+		"start": map[string]any{"date": "2026-03-10"}, "end": map[string]any{"date": "2026-03-11"},
+		"description": formatted,
 	})
 	seen := 0
 	wrote := func(what string, want ...any) {
@@ -202,7 +203,8 @@ func TestDescription(t *testing.T) {
 	}
 	held := changes(t, a, "").Objects[0]
 	plain := regexp.MustCompile(`(?s)X-ALT-DESC.*?\r\n([A-Z])`).ReplaceAllString(string(held.Data), "$1")
-	if !strings.Contains(plain, `DESCRIPTION:Bold & link (https://x.example/1)\ntwo`) || strings.Contains(plain, "X-ALT-DESC") {
+	if !strings.Contains(plain, `DESCRIPTION:Bold & link (https://x.example/1)\ntwo`) ||
+		strings.Contains(plain, "X-ALT-DESC") {
 		t.Fatal(plain)
 	}
 	edit := func(data, summary string) {

@@ -177,13 +177,17 @@ func TestDescription(t *testing.T) {
 			t.Errorf("%s: sent %q, want %q", what, sent, want)
 		}
 	}
-	held := put(t, a, mirror.Object{UID: "u1", Data: event(`DESCRIPTION:Agenda:\n\n- a & b\n- https://x.example/1 <c>`)})
+	held := put(t, a, mirror.Object{
+		UID: "u1", Data: event(`DESCRIPTION:Agenda:\n\n- a & b\n- https://x.example/1 <c>`),
+	})
 	wrote("a new event", "POST text Agenda:\n\n- a & b\n- https://x.example/1 <c>")
 
 	id := server.Set(graphtest.Event{
 		"subject": "Formatted", "start": map[string]any{"dateTime": "2026-03-11T09:00:00", "timeZone": "UTC"},
-		"end":  map[string]any{"dateTime": "2026-03-11T10:00:00", "timeZone": "UTC"},
-		"body": map[string]any{"contentType": "html", "content": `<p>Hello <b>you</b></p><p><a href="https://x.example/j">Join</a></p>`},
+		"end": map[string]any{"dateTime": "2026-03-11T10:00:00", "timeZone": "UTC"},
+		"body": map[string]any{
+			"contentType": "html", "content": `<p>Hello <b>you</b></p><p><a href="https://x.example/j">Join</a></p>`,
+		},
 	})
 	for _, o := range changes(t, a, "").Objects {
 		if o.Ref == id {
@@ -205,7 +209,8 @@ func TestDescription(t *testing.T) {
 	}
 	replace(`<https://x.example/j>`, `<https://x.example/k>`)
 	wrote("a new link", "PATCH text Hello you\nJoin<https://x.example/k>")
-	replace("STATUS:CONFIRMED", "X-ALT-DESC;FMTTYPE=text/html:<p>Hello you</p>\r\n <a href='https://x.example/k'>Join</a>\r\nSTATUS:CONFIRMED")
+	replace("STATUS:CONFIRMED",
+		"X-ALT-DESC;FMTTYPE=text/html:<p>Hello you</p>\r\n <a href='https://x.example/k'>Join</a>\r\nSTATUS:CONFIRMED")
 	wrote("the same as HTML")
 
 	server.Set(graphtest.Event{

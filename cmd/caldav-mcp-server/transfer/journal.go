@@ -17,8 +17,8 @@ import (
 )
 
 const journalDetails = `
-The journal records every change by any client or assistant, with its author. The previous state is kept for JOURNAL_DAYS.
-During that time a change can be undone, if nothing has changed the object since.
+The journal records every change by any client or assistant, with its author. The previous state is kept for
+JOURNAL_DAYS. During that time a change can be undone, if nothing has changed the object since.
   journal list           lists the changes in calendars that the user can write to, the latest first
   journal show CHANGE    shows a change in full; CHANGE is its id in the list
   journal undo CHANGE    undoes a change, with all changes that were made together with it; the undo can be undone too

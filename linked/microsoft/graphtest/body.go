@@ -18,7 +18,8 @@ func asHTML(sent any) any {
 		content = "<div>" + strings.ReplaceAll(text, "\n", "<br>\r\n") + "</div>"
 	}
 	if !strings.Contains(content, "<html>") {
-		content = "<html>\r\n<head>\r\n<meta http-equiv=\"Content-Type\" content=\"text/html; charset=utf-8\">\r\n</head>\r\n<body>\r\n" +
+		content = "<html>\r\n<head>\r\n<meta http-equiv=\"Content-Type\" content=\"text/html; charset=utf-8\">\r\n" +
+			"</head>\r\n<body>\r\n" +
 			content + "\r\n</body>\r\n</html>\r\n"
 	}
 	return map[string]any{"contentType": "html", "content": content}
