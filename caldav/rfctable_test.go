@@ -55,8 +55,9 @@ func RFCTable() string {
 	printTable(&b, "Reports", []string{"report", "works on", "defined in"}, reportRows())
 	printTable(&b, "Properties", []string{"property", "on", "set", "in allprop", "defined in"}, propertyRows())
 	b.WriteString("\nAny other property can be set on principals, homes, calendars and objects, and is stored as written.\n")
-	b.WriteString("\n## Public links\n\n`/" + strings.Join(linkPath[:], "/") + "/{link}/{title}.ics` and `.ifb` need no login. They support " + linkMethods +
-		", and have no members. PROPFIND returns only these properties:\n\n")
+	b.WriteString("\n## Public links\n\n`/" + strings.Join(linkPath[:], "/") +
+		"/{link}/{title}.ics` and `.ifb` need no login. They support " + linkMethods +
+		", and have no members.\nPROPFIND returns only these properties:\n\n")
 	for _, p := range linkProperties() {
 		b.WriteString("- `" + vocabulary.Tag(p.name) + "`\n")
 	}
