@@ -16,7 +16,7 @@ import (
 
 // cache holds the most frequently read calendars in memory. Readers look up the calendar's row first, for access
 // control. Its epoch, edition and version decide whether the cached calendar is current, even if another process wrote
-// last. See docs/decisions/0024-images.md.
+// last. See docs/decisions/0024-cached-calendars.md.
 type cache struct {
 	store calendar.Reader
 	// bytes bounds the memory of all cached calendars, approximately.

@@ -9,7 +9,7 @@ import (
 
 // cachedDays holds some days of a calendar that is too large for a whole cached calendar. It is a cached calendar like
 // any other, validated by the calendar's row. Changes that do not touch its days leave no entry in it. See
-// docs/decisions/0024-images.md.
+// docs/decisions/0024-cached-calendars.md.
 
 // days is the time range of cached days: whole days in UTC, as Unix seconds.
 type days struct{ from, until int64 }
