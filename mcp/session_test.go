@@ -53,8 +53,8 @@ func TestSessionHoldsOnEveryReplica(t *testing.T) {
 		h := newHouse(t, url)
 		one, other := h.open(t, h.config()), h.open(t, h.config())
 		for version, want := range map[string]string{
-			"2024-11-05": `"code":-32000`, "2025-03-26": `"code":-32000`, "2025-06-18": `"isError":true`,
-			"2025-11-25": `"isError":true`,
+			"2025-03-26": `"code":-32000`, "2025-06-18": `"isError":true`, "2025-11-25": `"isError":true`,
+			"2024-11-05": `"isError":true`, // it agrees on 2025-11-25
 		} {
 			id := initialize(t, one, "alice", version)
 			g := do(t, request(t, "POST", other, "alice", listCalls, wire.SessionHeader, id))
@@ -69,6 +69,35 @@ func TestSessionHoldsOnEveryReplica(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestVersionWeDoNotSpeak: a client that asks for such a version gets a session of another one (MCP 2025-11-25 "Version
+// Negotiation"). A request in such a version is refused.
+func TestVersionWeDoNotSpeak(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	door := h.open(t, h.config())
+	for _, version := range []string{"1999-01-01", "2024-10-07", "2024-11-05"} {
+		g := do(t, request(t, "POST", door, "alice", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":`+
+			`{"protocolVersion":"`+version+`","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`))
+		id := g.header.Get(wire.SessionHeader)
+		if g.status != http.StatusOK || !strings.Contains(g.body, `"protocolVersion":"2025-11-25"`) ||
+			!strings.Contains(g.body, `"completions"`) {
+			t.Errorf("initialize in %s: status %d, body %s", version, g.status, g.body)
+		}
+		for _, session := range []string{"", id} {
+			for _, method := range []string{"POST", "GET"} {
+				r := request(t, method, door, "alice", listCalls, wire.VersionHeader, version)
+				if session != "" {
+					r.Header.Set(wire.SessionHeader, session)
+				}
+				if g = do(t, r); g.status != http.StatusBadRequest || !strings.Contains(g.body,
+					"speaks 2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26\"") {
+					t.Errorf("%s in %s, session %q: status %d, body %s", method, version, session, g.status, g.body)
+				}
+			}
+		}
+	}
 }
 
 func TestSessionEnds(t *testing.T) {

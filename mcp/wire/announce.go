@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
 )
@@ -22,7 +23,7 @@ type announcement struct {
 }
 
 // dress completes the response to an announcement: it adds the capabilities that never change (mcp-go omits false
-// values), and it opens a session after an initialize.
+// values). After an initialize it opens a session, in another version if mcp-go agreed to one that we do not speak.
 func (e *Endpoint) dress(w http.ResponseWriter, x *Exchange, body []byte) ([]byte, error) {
 	var a announcement
 	var capabilities map[string]any
@@ -37,6 +38,10 @@ func (e *Endpoint) dress(w http.ResponseWriter, x *Exchange, body []byte) ([]byt
 		if err := json.Unmarshal(raw, &agreed); err != nil {
 			return nil, err
 		}
+		if !agreed.known() {
+			agreed = lastWithSessions
+			a.Result["protocolVersion"] = json.RawMessage(strconv.Quote(string(agreed)))
+		}
 		w.Header().Set(SessionHeader, string(e.sessions.Begin(x.Caller.Owner, agreed, abilitiesOf(agreed,
 			x.Message)...)))
 	}
@@ -45,8 +50,8 @@ func (e *Endpoint) dress(w http.ResponseWriter, x *Exchange, body []byte) ([]byt
 	return json.Marshal(a)
 }
 
-// shownCapabilities returns the capabilities that a version of MCP is shown. The first version promised clients a response with
-// tools only.
+// shownCapabilities returns the capabilities that a version of MCP is shown. The first version promised clients a
+// response with tools only.
 func shownCapabilities(capabilities map[string]any, v Version) map[string]any {
 	for _, name := range [...]string{"tools", "prompts"} {
 		capabilities[name] = map[string]bool{"listChanged": false}

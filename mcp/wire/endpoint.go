@@ -160,6 +160,7 @@ func New(s Config, content Content, behind *server.MCPServer) *Endpoint {
 		transport: server.NewStreamableHTTPServer(behind,
 			server.WithSessionIdManager(sealed{}),
 			server.WithStreamableHTTPLogger(s.Log),
+			server.WithStreamableHTTPProtocolVersions(versions[:]...),
 			// Our gate does the same check, and knows the client's address despite a reverse proxy.
 			server.WithDisableLocalhostProtection(true),
 		),

@@ -78,7 +78,7 @@ func (s *Sessions) resume(o Owner, id SessionID) (Session, bool) {
 		return Session{}, false
 	}
 	opened, err := parseSession(string(plain))
-	return opened, err == nil && s.now().Sub(opened.Opened) < s.age
+	return opened, err == nil && opened.Version.known() && s.now().Sub(opened.Opened) < s.age
 }
 
 func parseSession(text string) (Session, error) {

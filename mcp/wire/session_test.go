@@ -27,6 +27,19 @@ func TestEndedSessionHasNoTwin(t *testing.T) {
 	}
 }
 
+// TestSessionOfADroppedVersion: a session that an older release opened in a version that we no longer speak has ended,
+// so that its client agrees on another one.
+func TestSessionOfADroppedVersion(t *testing.T) {
+	t.Parallel()
+	s := NewSessions([]byte("key"), time.Hour, func() time.Time { return noon }, func() string { return "id" })
+	mine := Owner{User: "alice", Token: "t"}
+	for version, want := range map[Version]bool{"2024-11-05": false, FirstVersion: true, lastWithSessions: true} {
+		if _, ok := s.resume(mine, s.Begin(mine, version)); ok != want {
+			t.Errorf("%s: resumed %t, want %t", version, ok, want)
+		}
+	}
+}
+
 // TestSessionsForgetTheOldest gives up more sessions than are remembered.
 func TestSessionsForgetTheOldest(t *testing.T) {
 	t.Parallel()
