@@ -20,20 +20,25 @@ func TestAlong(t *testing.T) {
 		h.door = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked = auth.AlongOf(r.Context()) })
 		for path, want := range map[string]calendar.Segment{
 			"/dav/calendars/alice/work/": "work", "/dav/calendars/alice/w%C3%B6rk/a.ics": "wörk",
-			"/dav/calendars/alice/": "", "/dav/calendars/alice/inbox/": "", "/dav/principals/alice/": "", "/nowhere": "",
+			"/dav/calendars/alice/": "", "/dav/calendars/alice/inbox/": "", "/dav/principals/alice/": "",
+			"/nowhere": "",
 		} {
 			h.send(t, "PROPFIND "+path, "")
 			if (asked != nil) != (want != "") || asked != nil && asked.At != want {
 				t.Errorf("%s: %+v is asked for along, want %q", path, asked, want)
 			}
 		}
-		taken := calendar.Calendar{ID: "x", Segment: "work", Properties: calendar.Properties{Name: "asked along"}, Access: calendar.OwnerAccess}
+		taken := calendar.Calendar{
+			ID: "x", Segment: "work", Properties: calendar.Properties{Name: "asked along"},
+			Access: calendar.OwnerAccess,
+		}
 		h.door = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			alice := h.users["alice"]
 			auth.AlongOf(r.Context()).Answer(alice.ID, taken, h.Now())
 			h.handler.ServeDAV(w, r, calendar.Caller{User: alice, Scopes: calendar.ScopeAll})
 		})
-		got := h.send(t, "PROPFIND /dav/calendars/alice/work/\nDepth: 0", `<propfind xmlns="DAV:"><prop><displayname/></prop></propfind>`)
+		got := h.send(t, "PROPFIND /dav/calendars/alice/work/\nDepth: 0",
+			`<propfind xmlns="DAV:"><prop><displayname/></prop></propfind>`)
 		if !strings.Contains(got.body, taken.Name) {
 			t.Errorf("what was asked along is not in the answer: %+v", got)
 		}

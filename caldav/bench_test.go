@@ -31,15 +31,20 @@ func BenchmarkReading(b *testing.B) {
 		etags := `<D:propfind xmlns:D="DAV:"><D:prop><D:getetag/></D:prop></D:propfind>`
 		for _, c := range []struct{ name, method, path, body string }{
 			{"get", "GET", "event-7.ics", ""},
-			{"ctag", "PROPFIND", "", `<D:propfind xmlns:D="DAV:"><D:prop><x:getctag xmlns:x="http://calendarserver.org/ns/"/></D:prop></D:propfind>`},
+			{"ctag", "PROPFIND", "", `<D:propfind xmlns:D="DAV:"><D:prop><x:getctag ` +
+				`xmlns:x="http://calendarserver.org/ns/"/></D:prop></D:propfind>`},
 			{"propfind1", "PROPFIND", "", etags},
-			{"multiget50", "REPORT", "", `<C:calendar-multiget xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:prop><D:getetag/><C:calendar-data/></D:prop>` + hrefs.String() + `</C:calendar-multiget>`},
-			{"sync-initial", "REPORT", "", `<D:sync-collection xmlns:D="DAV:"><D:sync-token/><D:sync-level>1</D:sync-level><D:prop><D:getetag/></D:prop></D:sync-collection>`},
+			{"multiget50", "REPORT", "", `<C:calendar-multiget xmlns:C="urn:ietf:params:xml:ns:caldav" ` +
+				`xmlns:D="DAV:"><D:prop><D:getetag/><C:calendar-data/></D:prop>` + hrefs.String() +
+				`</C:calendar-multiget>`},
+			{"sync-initial", "REPORT", "", `<D:sync-collection xmlns:D="DAV:"><D:sync-token/><D:sync-level>1</` +
+				`D:sync-level><D:prop><D:getetag/></D:prop></D:sync-collection>`},
 		} {
 			b.Run(c.name, func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					r := httptest.NewRequestWithContext(b.Context(), c.method, "/dav/calendars/alice/work/"+c.path, strings.NewReader(c.body))
+					r := httptest.NewRequestWithContext(b.Context(), c.method, "/dav/calendars/alice/work/"+c.path,
+						strings.NewReader(c.body))
 					r.Header.Set("Depth", map[bool]string{true: "1", false: "0"}[c.name == "propfind1"])
 					w := discard{httptest.NewRecorder()}
 					h.ServeHTTP(w, r)

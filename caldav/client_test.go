@@ -24,9 +24,12 @@ func TestClient(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.must(t, "MKCALENDAR /dav/calendars/alice/work/", `<C:mkcalendar xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:">
+		h.must(t,
+			"MKCALENDAR /dav/calendars/alice/work/",
+			`<C:mkcalendar xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:">
 			<D:set><D:prop><D:displayname>Work</D:displayname><C:calendar-description>All of it</C:calendar-description>
-			<C:supported-calendar-component-set><C:comp name="VEVENT"/></C:supported-calendar-component-set></D:prop></D:set></C:mkcalendar>`)
+			<C:supported-calendar-component-set><C:comp name="VEVENT"/></C:supported-calendar-component-set>
+			</D:prop></D:set></C:mkcalendar>`)
 		calendar := discover(t, client)
 		if calendar.Name != "Work" || calendar.Description != "All of it" || calendar.MaxResourceSize != 4<<20 ||
 			!slices.Equal(calendar.SupportedComponentSet, []string{"VEVENT"}) {
@@ -79,7 +82,9 @@ func useObjects(t *testing.T, client *dav.Client, path string) {
 		t.Errorf("what is left: %+v, %v", left, err)
 	}
 	whole := dav.CalendarCompRequest{Name: "VCALENDAR", AllProps: true, AllComps: true}
-	got, err := client.MultiGetCalendar(ctx, path, &dav.CalendarMultiGet{Paths: []string{path + "b.ics"}, CompRequest: whole})
+	got, err := client.MultiGetCalendar(ctx, path, &dav.CalendarMultiGet{
+		Paths: []string{path + "b.ics"}, CompRequest: whole,
+	})
 	if err != nil || len(got) != 1 || summaryOf(t, &got[0]) != "Ärger 🎉" {
 		t.Errorf("multiget: %+v, %v", got, err)
 	}

@@ -16,7 +16,8 @@ func TestCompressedAnswers(t *testing.T) {
 	h := newHouse(t, testdb.SQLite(t), nil)
 	h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
 	for i := range 100 {
-		h.must(t, fmt.Sprintf("PUT /dav/calendars/alice/work/%d.ics", i), event(fmt.Sprint(i), strings.Repeat("long ", 500)))
+		h.must(t, fmt.Sprintf("PUT /dav/calendars/alice/work/%d.ics", i),
+			event(fmt.Sprint(i), strings.Repeat("long ", 500)))
 	}
 	const list = "PROPFIND /dav/calendars/alice/work/\nDepth: 1\nAccept-Encoding: "
 	for _, c := range []struct {
@@ -34,8 +35,10 @@ func TestCompressedAnswers(t *testing.T) {
 	} {
 		plain := h.must(t, strings.ReplaceAll(c.head, "Accept-Encoding", "Ignored"), c.body)
 		got := h.must(t, c.head, c.body)
-		if is := got.header.Get("Content-Encoding") == "gzip"; is != c.compressed || is != (got.header.Get("Vary") != "") {
-			t.Errorf("%s: Content-Encoding %q, Vary %q", c.head, got.header.Get("Content-Encoding"), got.header.Get("Vary"))
+		if is := got.header.Get("Content-Encoding") == "gzip"; is != c.compressed ||
+			is != (got.header.Get("Vary") != "") {
+			t.Errorf("%s: Content-Encoding %q, Vary %q", c.head, got.header.Get("Content-Encoding"),
+				got.header.Get("Vary"))
 		}
 		if c.compressed {
 			got.body = decompressed(t, got.body)

@@ -102,7 +102,8 @@ func (h *house) answer(t *testing.T, request string) string {
 	if h.secret != "" {
 		r.body = strings.ReplaceAll(r.body, string(h.secret), "{link}")
 	}
-	return fmt.Sprintf("%d %s\n%s\n%s", r.status, http.StatusText(r.status), lines(r.header), strings.ReplaceAll(r.body, "><", ">\n<"))
+	return fmt.Sprintf("%d %s\n%s\n%s", r.status, http.StatusText(r.status), lines(r.header),
+		strings.ReplaceAll(r.body, "><", ">\n<"))
 }
 
 // lines returns all headers except the length, in order.
@@ -119,7 +120,8 @@ func lines(header http.Header) string {
 
 // acts are steps of conversations that have no CalDAV method.
 var acts = map[string]func(h *house, t *testing.T, words []string){
-	"ASK": (*house).asks, "SHARE": (*house).share, "LINK": (*house).newLink, "UNLINK": (*house).unlink, "BLOCK": (*house).block,
+	"ASK": (*house).asks, "SHARE": (*house).share, "LINK": (*house).newLink, "UNLINK": (*house).unlink,
+	"BLOCK": (*house).block,
 }
 
 // block executes "BLOCK bob alice": bob blocks alice.

@@ -45,7 +45,8 @@ func TestVerbatim(t *testing.T) {
 			// Storing the same bytes again changes neither the tag nor the calendar's version.
 			before := h.must(t, "PROPFIND /dav/calendars/alice/work/\nDepth: 0", syncTokenBody).body
 			h.must(t, "PUT "+path, data)
-			if after := h.must(t, "PROPFIND /dav/calendars/alice/work/\nDepth: 0", syncTokenBody).body; after != before {
+			if after := h.must(t, "PROPFIND /dav/calendars/alice/work/\nDepth: 0", syncTokenBody).body; after !=
+				before {
 				t.Errorf("%s: a PUT of what is there moves the calendar on", name)
 			}
 		}
@@ -75,7 +76,8 @@ func TestPagesAfterPruning(t *testing.T) {
 		seen := map[string]int{}
 		for token, pages := "", 0; ; pages++ {
 			got := h.must(t, "REPORT "+path, `<D:sync-collection xmlns:D="DAV:"><D:sync-token>`+token+
-				`</D:sync-token><D:sync-level>1</D:sync-level><D:limit><D:nresults>1</D:nresults></D:limit><D:prop><D:getetag/></D:prop></D:sync-collection>`)
+				`</D:sync-token><D:sync-level>1</D:sync-level><D:limit><D:nresults>1</D:nresults></`+
+				`D:limit><D:prop><D:getetag/></D:prop></D:sync-collection>`)
 			for _, name := range regexp.MustCompile(`work/(\d)\.ics`).FindAllStringSubmatch(got.body, -1) {
 				seen[name[1]]++
 			}
@@ -87,7 +89,8 @@ func TestPagesAfterPruning(t *testing.T) {
 				t.Fatal("the pages have no end")
 			}
 		}
-		if diff := cmp.Diff(map[string]int{"0": 1, "1": 1, "2": 1, "4": 1, "5": 1, "6": 1, "7": 1, "8": 1}, seen); diff != "" {
+		if diff := cmp.Diff(map[string]int{"0": 1, "1": 1, "2": 1, "4": 1, "5": 1, "6": 1, "7": 1, "8": 1},
+			seen); diff != "" {
 			t.Errorf("what the pages told (-want +got):\n%s", diff)
 		}
 	})
@@ -184,7 +187,8 @@ func TestBrokenAnswer(t *testing.T) {
 	for i := range 3000 { // more than one flush
 		fmt.Fprintf(&hrefs, "<D:href>/dav/calendars/alice/work/%d.ics</D:href>", i)
 	}
-	body := `<C:calendar-multiget xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:prop><C:calendar-data/></D:prop>` + hrefs.String() + "</C:calendar-multiget>"
+	body := `<C:calendar-multiget xmlns:C="urn:ietf:params:xml:ns:caldav" ` +
+		`xmlns:D="DAV:"><D:prop><C:calendar-data/></D:prop>` + hrefs.String() + "</C:calendar-multiget>"
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	w := cutter{httptest.NewRecorder(), cancel}
@@ -205,7 +209,9 @@ func TestHangingUpIsNoFault(t *testing.T) {
 	h := newHouse(t, testdb.SQLite(t), nil)
 	gone, hangUp := context.WithCancel(t.Context())
 	hangUp()
-	for _, line := range []string{"PROPFIND /dav/calendars/alice/", "GET /dav/calendars/alice/", "REPORT /dav/calendars/alice/"} {
+	for _, line := range []string{
+		"PROPFIND /dav/calendars/alice/", "GET /dav/calendars/alice/", "REPORT /dav/calendars/alice/",
+	} {
 		method, path, _ := strings.Cut(line, " ")
 		r := httptest.NewRequestWithContext(gone, method, "http://cal.example.com"+path, http.NoBody)
 		w := httptest.NewRecorder()
@@ -248,8 +254,11 @@ func TestBaseURL(t *testing.T) {
 		t.Errorf("the well-known address leads to %q", got.header.Get("Location"))
 	}
 	for _, path := range []string{"/dav/calendars/alice/", "/cal/dav/calendars/alice/"} {
-		got := h.must(t, "PROPFIND "+path+"\nDepth: 0", `<D:propfind xmlns:D="DAV:"><D:prop><D:owner/></D:prop></D:propfind>`)
-		for _, want := range []string{"<d:href>/cal/dav/calendars/alice/</d:href>", "<d:href>/cal/dav/principals/alice/</d:href>"} {
+		got := h.must(t, "PROPFIND "+path+"\nDepth: 0",
+			`<D:propfind xmlns:D="DAV:"><D:prop><D:owner/></D:prop></D:propfind>`)
+		for _, want := range []string{
+			"<d:href>/cal/dav/calendars/alice/</d:href>", "<d:href>/cal/dav/principals/alice/</d:href>",
+		} {
 			if !strings.Contains(got.body, want) {
 				t.Errorf("%s: no %s in %s", path, want, got.body)
 			}

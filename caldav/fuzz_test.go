@@ -19,10 +19,14 @@ var questions = []string{
 	`<D:propfind xmlns:D="DAV:"><D:allprop/><D:include><D:owner/></D:include></D:propfind>`,
 	`<D:propfind xmlns:D="DAV:"><D:propname/></D:propfind>`,
 	`<D:propfind xmlns:D="DAV:"><D:prop><x:y xmlns:x="&lt;&quot;"/><y xmlns=""/><D:getetag/></D:prop></D:propfind>`,
-	`<D:propertyupdate xmlns:D="DAV:"><D:set><D:prop><D:displayname>&#x10FFFF;&#9;]]&gt;</D:displayname></D:prop></D:set></D:propertyupdate>`,
+	`<D:propertyupdate xmlns:D="DAV:"><D:set><D:prop><D:displayname>&#x10FFFF;&#9;]]&gt;</D:displayname></D:prop></` +
+		`D:set></D:propertyupdate>`,
 	`<D:propertyupdate xmlns:D="DAV:"><D:remove><D:prop><D:getetag/></D:prop></D:remove></D:propertyupdate>`,
-	`<C:calendar-multiget xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:prop><C:calendar-data/></D:prop><D:href>/dav/calendars/alice/work/a.ics</D:href><D:href>&amp;</D:href></C:calendar-multiget>`,
-	`<D:sync-collection xmlns:D="DAV:"><D:sync-token/><D:sync-level>1</D:sync-level><D:limit><D:nresults>1</D:nresults></D:limit><D:prop/></D:sync-collection>`,
+	`<C:calendar-multiget xmlns:C="urn:ietf:params:xml:ns:caldav" ` +
+		`xmlns:D="DAV:"><D:prop><C:calendar-data/></D:prop><D:href>/dav/calendars/alice/work/a.ics</D:href><D:href>&` +
+		`amp;</D:href></C:calendar-multiget>`,
+	`<D:sync-collection xmlns:D="DAV:"><D:sync-token/><D:sync-level>1</D:sync-level><D:limit><D:nresults>1</` +
+		`D:nresults></D:limit><D:prop/></D:sync-collection>`,
 	`<A:mkcol xmlns:A="DAV:"/>`, `<?xml version="1.0"?><!DOCTYPE a><a/>`, ``, ` `, `<`,
 }
 
@@ -91,8 +95,10 @@ func FuzzHeaders(f *testing.F) {
 		if o.Method == "REPORT" {
 			continue // the reports have no headers of their own
 		}
-		f.Add(uint8(i), "/dav/calendars/alice/work/a.ics", "infinity", "/dav/calendars/alice/work/b.ics", `(["x"]) (Not <DAV:no-lock>)`, "return=minimal; x, depth-noroot", `W/"a", "b,c"`)
-		f.Add(uint8(i), "/dav/calendars/alice/work/", "1", "http://cal.example.com:80/dav/calendars/alice/new/", `</dav/> (<urn:x> ["a]"])`, "return-representation", "*")
+		f.Add(uint8(i), "/dav/calendars/alice/work/a.ics", "infinity", "/dav/calendars/alice/work/b.ics",
+			`(["x"]) (Not <DAV:no-lock>)`, "return=minimal; x, depth-noroot", `W/"a", "b,c"`)
+		f.Add(uint8(i), "/dav/calendars/alice/work/", "1", "http://cal.example.com:80/dav/calendars/alice/new/",
+			`</dav/> (<urn:x> ["a]"])`, "return-representation", "*")
 		f.Add(uint8(i), "/dav/calendars/bob/work/%2e", "", "//x", `<>()`, "return=", `"`)
 		f.Add(uint8(i), "/principals/", "-1", "mailto:x", `(not[W/"]"])`, ",;=", "")
 	}

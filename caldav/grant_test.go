@@ -66,13 +66,22 @@ func (h *house) granted(t *testing.T) string {
 	const endpoint auth.Resource = "https://cal.example.com/mcp"
 	ctx, now := t.Context(), h.Now()
 	id, digest, text := auth.AccessForm.New()
-	must(h.Store.PutClient(ctx, oauth.Client{ID: "client", Kind: oauth.Added, Name: "Claude", Method: oauth.NoSecret, Created: now}))
-	must(h.Store.InsertOffer(ctx, oauth.Offer{ID: "offer", Client: "client", User: h.users["alice"].ID, Expires: now.Add(time.Minute)}, now))
+	must(h.Store.PutClient(ctx, oauth.Client{
+		ID: "client", Kind: oauth.Added, Name: "Claude", Method: oauth.NoSecret, Created: now,
+	}))
+	must(h.Store.InsertOffer(ctx,
+		oauth.Offer{ID: "offer", Client: "client", User: h.users["alice"].ID, Expires: now.Add(time.Minute)}, now))
 	must(h.Store.TakeUp(ctx, "offer", auth.Token{
-		ID: "grant", User: h.users["alice"].ID, Name: "Claude (claude.ai)", Scopes: calendar.ScopeAll, Created: now, Client: "client", Resource: endpoint,
+		ID: "grant", User: h.users["alice"].ID, Name: "Claude (claude.ai)", Scopes: calendar.ScopeAll, Created: now,
+		Client: "client", Resource: endpoint,
 	}, oauth.Pair{
-		Access:  oauth.Ticket{ID: id, Digest: digest, Grant: "grant", Use: oauth.ForAccess, Scopes: calendar.ScopeAll, Created: now, Expires: now.Add(time.Hour)},
-		Refresh: oauth.Ticket{ID: "refresh", Grant: "grant", Use: oauth.ForRefresh, Created: now, Expires: now.Add(time.Hour)},
+		Access: oauth.Ticket{
+			ID: id, Digest: digest, Grant: "grant", Use: oauth.ForAccess, Scopes: calendar.ScopeAll, Created: now,
+			Expires: now.Add(time.Hour),
+		},
+		Refresh: oauth.Ticket{
+			ID: "refresh", Grant: "grant", Use: oauth.ForRefresh, Created: now, Expires: now.Add(time.Hour),
+		},
 	}))
 	if _, err := h.auth.VerifyAccess(ctx, string(text), endpoint); err != nil {
 		t.Fatalf("it is not even good where it should be: %v", err)

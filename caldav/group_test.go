@@ -24,14 +24,18 @@ func TestGroupPrincipal(t *testing.T) {
 		}
 		ask := func(who, as string) reply {
 			return h.send(t, "PROPFIND /dav/principals/"+who+"/\nDepth: 0\nContent-Type: application/xml\nAs: "+as,
-				`<propfind xmlns="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav"><prop><displayname/><group-member-set/><group-membership/><c:calendar-user-type/></prop></propfind>`)
+				`<propfind xmlns="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav"><prop><displayname/`+
+					`><group-member-set/><group-membership/><c:calendar-user-type/></prop></propfind>`)
 		}
 		for _, test := range []struct{ who, as, has, lacks string }{
-			{"staff", "alice", "<d:group-member-set><d:href>/dav/principals/alice/</d:href><d:href>/dav/principals/bob/</d:href></d:group-member-set>", "INDIVIDUAL"},
+			{"staff", "alice", "<d:group-member-set><d:href>/dav/principals/alice/</d:href><d:href>/dav/principals/" +
+				"bob/</d:href></d:group-member-set>", "INDIVIDUAL"},
 			{"staff", "alice", ">GROUP<", "<d:group-membership><"},
-			{"alice", "alice", "<d:group-membership><d:href>/dav/principals/staff/</d:href></d:group-membership>", "GROUP<"},
+			{"alice", "alice", "<d:group-membership><d:href>/dav/principals/staff/</d:href></" +
+				"d:group-membership>", "GROUP<"},
 		} {
-			if got := ask(test.who, test.as).body; !strings.Contains(flat(got), test.has) || strings.Contains(flat(got), test.lacks) {
+			if got := ask(test.who, test.as).body; !strings.Contains(flat(got), test.has) ||
+				strings.Contains(flat(got), test.lacks) {
 				t.Errorf("%s as %s: %s", test.who, test.as, got)
 			}
 		}
@@ -39,7 +43,8 @@ func TestGroupPrincipal(t *testing.T) {
 			t.Errorf("who is in no group sees it: %d %s", r.status, r.body)
 		}
 		h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
-		h.must(t, "POST /dav/calendars/alice/work/\nContent-Type: application/xml", `<cs:share xmlns:cs="http://calendarserver.org/ns/" xmlns="DAV:">`+
+		h.must(t, "POST /dav/calendars/alice/work/\nContent-Type: "+
+			"application/xml", `<cs:share xmlns:cs="http://calendarserver.org/ns/" xmlns="DAV:">`+
 			`<cs:set><href>/dav/principals/staff/</href><cs:read-write/></cs:set></cs:share>`)
 		bob := calendar.Caller{User: h.users["bob"], Scopes: calendar.ScopeAll}
 		home, err := h.service.CalendarsInHome(t.Context(), bob)

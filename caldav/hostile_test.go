@@ -34,7 +34,8 @@ func (f *flood) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-const multigetHead = `<C:calendar-multiget xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:prop><D:getetag/></D:prop>`
+const multigetHead = `<C:calendar-multiget xmlns:C="urn:ietf:params:xml:ns:caldav" ` +
+	`xmlns:D="DAV:"><D:prop><D:getetag/></D:prop>`
 
 // TestHostileBodies: endless bodies are refused with a status that says why, and are read no further than the limit.
 func TestHostileBodies(t *testing.T) {
@@ -50,18 +51,38 @@ func TestHostileBodies(t *testing.T) {
 		says               string
 		most               int64
 	}{
-		{"nested", "PROPFIND", calendar, flood{head: `<D:propfind xmlns:D="DAV:"><D:prop>`, again: "<a>"}, 400, "deeper", 64 << 10},
-		{"elements", "PROPFIND", calendar, flood{head: `<D:propfind xmlns:D="DAV:"><D:prop>`, again: "<a/>"}, 413, "elements", limits.BodyBytes},
-		{"attributes", "PROPFIND", calendar, flood{head: `<D:propfind`, again: ` a=""`}, 413, "tag or text", limits.BodyBytes},
-		{"text", "PROPFIND", calendar, flood{head: `<D:propfind xmlns:D="DAV:">`, again: "text"}, 413, "tag or text", limits.BodyBytes},
-		{"comments", "PROPFIND", calendar, flood{head: `<D:propfind xmlns:D="DAV:">`, again: "<!-- -->"}, 413, "bytes", limits.BodyBytes + 1},
+		{"nested", "PROPFIND", calendar, flood{
+			head: `<D:propfind xmlns:D="DAV:"><D:prop>`, again: "<a>",
+		}, 400, "deeper", 64 << 10},
+		{"elements", "PROPFIND", calendar, flood{
+			head: `<D:propfind xmlns:D="DAV:"><D:prop>`, again: "<a/>",
+		}, 413, "elements", limits.BodyBytes},
+		{"attributes", "PROPFIND", calendar, flood{
+			head: `<D:propfind`, again: ` a=""`,
+		}, 413, "tag or text", limits.BodyBytes},
+		{"text", "PROPFIND", calendar, flood{
+			head: `<D:propfind xmlns:D="DAV:">`, again: "text",
+		}, 413, "tag or text", limits.BodyBytes},
+		{"comments", "PROPFIND", calendar, flood{
+			head: `<D:propfind xmlns:D="DAV:">`, again: "<!-- -->",
+		}, 413, "bytes", limits.BodyBytes + 1},
 		{"blank", "PROPFIND", calendar, flood{again: " "}, 413, "tag or text", limits.BodyBytes},
 		{"no XML", "PROPFIND", calendar, flood{again: "x"}, 400, "outside", limits.BodyBytes},
-		{"laughs", "PROPFIND", calendar, flood{head: "<!DOCTYPE a [", again: `<!ENTITY a "&b;&b;">`}, 413, "tag or text", limits.BodyBytes},
-		{"short hrefs", "REPORT", calendar, flood{head: multigetHead, again: "<D:href/>"}, 403, "number-of-matches", limits.BodyBytes},
-		{"long hrefs", "REPORT", calendar, flood{head: multigetHead, again: "<D:href>" + calendar + strings.Repeat("x", 200) + "</D:href>"}, 413, "bytes", limits.BodyBytes + 1},
-		{"instructions", "PROPPATCH", calendar, flood{head: `<D:propertyupdate xmlns:D="DAV:"><D:set><D:prop>`, again: "<D:displayname/>"}, 413, "elements", limits.BodyBytes},
-		{"an object", "PUT", calendar + "x.ics", flood{head: "BEGIN:VCALENDAR\r\n", again: "X-A:b\r\n"}, 403, "max-resource-size", h.service.Limits().ObjectBytes + 1},
+		{"laughs", "PROPFIND", calendar, flood{
+			head: "<!DOCTYPE a [", again: `<!ENTITY a "&b;&b;">`,
+		}, 413, "tag or text", limits.BodyBytes},
+		{"short hrefs", "REPORT", calendar, flood{
+			head: multigetHead, again: "<D:href/>",
+		}, 403, "number-of-matches", limits.BodyBytes},
+		{"long hrefs", "REPORT", calendar, flood{
+			head: multigetHead, again: "<D:href>" + calendar + strings.Repeat("x", 200) + "</D:href>",
+		}, 413, "bytes", limits.BodyBytes + 1},
+		{"instructions", "PROPPATCH", calendar, flood{
+			head: `<D:propertyupdate xmlns:D="DAV:"><D:set><D:prop>`, again: "<D:displayname/>",
+		}, 413, "elements", limits.BodyBytes},
+		{"an object", "PUT", calendar + "x.ics", flood{
+			head: "BEGIN:VCALENDAR\r\n", again: "X-A:b\r\n",
+		}, 403, "max-resource-size", h.service.Limits().ObjectBytes + 1},
 	} {
 		c.body.size = 20 << 20
 		r := httptest.NewRequestWithContext(t.Context(), c.method, c.path, struct{ io.Reader }{&c.body})
@@ -82,7 +103,8 @@ func TestTooManyHrefs(t *testing.T) {
 	h := newHouse(t, testdb.SQLite(t), func(c *caldav.Config) { c.Limits.Hrefs = 2 })
 	h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
 	for count, want := range map[int]int{2: http.StatusMultiStatus, 3: http.StatusForbidden} {
-		got := h.send(t, "REPORT /dav/calendars/alice/work/", multigetHead+strings.Repeat("<D:href>/x</D:href>", count)+"</C:calendar-multiget>")
+		got := h.send(t, "REPORT /dav/calendars/alice/work/", multigetHead+strings.Repeat("<D:href>/x</D:href>", count)+
+			"</C:calendar-multiget>")
 		if got.status != want {
 			t.Errorf("%d hrefs: %d %s", count, got.status, got.body)
 		}
@@ -99,7 +121,8 @@ func TestAmplification(t *testing.T) {
 	h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
 	h.must(t, "PUT /dav/calendars/alice/work/a.ics", event("a", "Once"))
 	got := h.must(t, "REPORT /dav/calendars/alice/work/", multigetHead+
-		strings.Repeat("<D:href>/dav/calendars/alice/work/a.ics</D:href><D:href>/dav/calendars/alice/work/%61.ics</D:href>", 100)+"</C:calendar-multiget>")
+		strings.Repeat("<D:href>/dav/calendars/alice/work/a.ics</D:href><D:href>/dav/calendars/alice/work/%61.ics</"+
+			"D:href>", 100)+"</C:calendar-multiget>")
 	if n := strings.Count(got.body, "<d:response>"); n != 1 {
 		t.Errorf("an object that is named 200 times comes %d times", n)
 	}
@@ -125,15 +148,18 @@ func TestGzipBodies(t *testing.T) {
 		t.Errorf("stored: %s", got.body)
 	}
 	bomb := compressed(t, &flood{head: "BEGIN:VCALENDAR\r\n", again: "X-A:b\r\n", size: 50 << 20})
-	if got := h.send(t, "PUT /dav/calendars/alice/work/b.ics\nContent-Encoding: gzip", bomb); got.status != http.StatusForbidden || !strings.Contains(got.body, "max-resource-size") {
+	if got := h.send(t, "PUT /dav/calendars/alice/work/b.ics\nContent-Encoding: gzip", bomb); got.status !=
+		http.StatusForbidden || !strings.Contains(got.body, "max-resource-size") {
 		t.Errorf("PUT of a bomb of %d bytes: %d %s", len(bomb), got.status, got.body)
 	}
 	bomb = compressed(t, &flood{head: `<D:propfind xmlns:D="DAV:">`, again: "<!-- -->", size: 50 << 20})
-	if got := h.send(t, "PROPFIND /dav/\nDepth: 0\nContent-Encoding: gzip", bomb); got.status != http.StatusRequestEntityTooLarge {
+	if got := h.send(t, "PROPFIND /dav/\nDepth: 0\nContent-Encoding: gzip", bomb); got.status !=
+		http.StatusRequestEntityTooLarge {
 		t.Errorf("PROPFIND with a bomb of %d bytes: %d %s", len(bomb), got.status, got.body)
 	}
 	cut := compressed(t, strings.NewReader(want))
-	if got := h.send(t, "PUT /dav/calendars/alice/work/c.ics\nContent-Encoding: gzip", cut[:len(cut)-10]); got.status != http.StatusBadRequest {
+	if got := h.send(t, "PUT /dav/calendars/alice/work/c.ics\nContent-Encoding: gzip", cut[:len(cut)-10]); got.status !=
+		http.StatusBadRequest {
 		t.Errorf("PUT of half a body: %d %s", got.status, got.body)
 	}
 }
@@ -159,23 +185,30 @@ func TestSearchesAreBounded(t *testing.T) {
 		return `<D:property-search><D:prop><D:displayname/></D:prop><D:match>` + text + `</D:match></D:property-search>`
 	}
 	property := func(searches string) string {
-		return `<D:principal-property-search xmlns:D="DAV:" test="anyof">` + searches + `<D:prop><D:displayname/></D:prop></D:principal-property-search>`
+		return `<D:principal-property-search xmlns:D="DAV:" test="anyof">` + searches +
+			`<D:prop><D:displayname/></D:prop></D:principal-property-search>`
 	}
 	token := func(text string) string {
-		return `<S:calendarserver-principal-search xmlns:S="http://calendarserver.org/ns/"><S:search-token>` + text + `</S:search-token></S:calendarserver-principal-search>`
+		return `<S:calendarserver-principal-search xmlns:S="http://calendarserver.org/ns/"><S:search-token>` + text +
+			`</S:search-token></S:calendarserver-principal-search>`
 	}
 	for name, c := range map[string]struct {
 		body   string
 		status int
 	}{
-		"searches":             {property(strings.Repeat(match("x"), 64)), 207},
-		"too many searches":    {property(strings.Repeat(match("x"), 65)), 400},
-		"too many properties":  {property(strings.ReplaceAll(match("x"), "<D:displayname/>", strings.Repeat("<D:displayname/>", 65))), 400},
-		"a text that is long":  {property(match(strings.Repeat("x", 1001))), 400},
-		"words":                {token(strings.Repeat("x ", 64)), 207},
-		"too many words":       {token(strings.Repeat("x ", 65)), 400},
-		"a word that is long":  {token(strings.Repeat("x", 1001)), 400},
-		"words in many tokens": {strings.ReplaceAll(token("x"), "</S:search-token>", "</S:search-token>"+strings.Repeat("<S:search-token>x</S:search-token>", 64)), 400},
+		"searches":          {property(strings.Repeat(match("x"), 64)), 207},
+		"too many searches": {property(strings.Repeat(match("x"), 65)), 400},
+		"too many properties": {
+			property(strings.ReplaceAll(match("x"), "<D:displayname/>", strings.Repeat("<D:displayname/>", 65))), 400,
+		},
+		"a text that is long": {property(match(strings.Repeat("x", 1001))), 400},
+		"words":               {token(strings.Repeat("x ", 64)), 207},
+		"too many words":      {token(strings.Repeat("x ", 65)), 400},
+		"a word that is long": {token(strings.Repeat("x", 1001)), 400},
+		"words in many tokens": {
+			strings.ReplaceAll(token("x"), "</S:search-token>",
+				"</S:search-token>"+strings.Repeat("<S:search-token>x</S:search-token>", 64)), 400,
+		},
 	} {
 		if r := h.send(t, "REPORT /dav/principals/", c.body); r.status != c.status {
 			t.Errorf("%s: %d %s", name, r.status, r.body)

@@ -19,7 +19,8 @@ func TestLargeObjectsComeOneByOne(t *testing.T) {
 		large := strings.Repeat("COMMENT:"+strings.Repeat("x", 60)+"\r\n", 6000)
 		hrefs := ""
 		for i := range 12 {
-			h.must(t, fmt.Sprintf("PUT /dav/calendars/alice/work/%d.ics", i), strings.Replace(event(fmt.Sprint(i), "Large"), "SUMMARY", large+"SUMMARY", 1))
+			h.must(t, fmt.Sprintf("PUT /dav/calendars/alice/work/%d.ics", i),
+				strings.Replace(event(fmt.Sprint(i), "Large"), "SUMMARY", large+"SUMMARY", 1))
 			hrefs += fmt.Sprintf("<D:href>/dav/calendars/alice/work/%d.ics</D:href>", i)
 		}
 		// All twelve together have 5 MB.
@@ -27,9 +28,11 @@ func TestLargeObjectsComeOneByOne(t *testing.T) {
 		const props = `<D:prop><D:getetag/><C:calendar-data/></D:prop>`
 		const spaces = ` xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav">`
 		for what, ask := range map[string]string{
-			"multiget": `<C:calendar-multiget` + spaces + props + hrefs + `<D:href>/dav/calendars/alice/work/none.ics</D:href></C:calendar-multiget>`,
-			"sync":     `<D:sync-collection` + spaces + `<D:sync-token/><D:sync-level>1</D:sync-level>` + props + `</D:sync-collection>`,
-			"query":    query(`<C:calendar-data/>`, ""),
+			"multiget": `<C:calendar-multiget` + spaces + props + hrefs +
+				`<D:href>/dav/calendars/alice/work/none.ics</D:href></C:calendar-multiget>`,
+			"sync": `<D:sync-collection` + spaces + `<D:sync-token/><D:sync-level>1</D:sync-level>` + props +
+				`</D:sync-collection>`,
+			"query": query(`<C:calendar-data/>`, ""),
 		} {
 			for range 3 { // from the store, then from the cache
 				got := h.must(t, "REPORT /dav/calendars/alice/work/\nDepth: 1", ask)

@@ -20,7 +20,8 @@ func linked(t *testing.T, change func(*caldav.Config)) *house {
 	h := newHouse(t, testdb.SQLite(t), change)
 	h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
 	for i := range 20 {
-		h.must(t, fmt.Sprintf("PUT /dav/calendars/alice/work/%d.ics", i), event(fmt.Sprint(i), strings.Repeat("long ", 50)))
+		h.must(t, fmt.Sprintf("PUT /dav/calendars/alice/work/%d.ics", i),
+			event(fmt.Sprint(i), strings.Repeat("long ", 50)))
 	}
 	h.publish(t, "work", calendar.ReadAccess)
 	return h
@@ -78,7 +79,8 @@ func TestLinkPathSaysWhatItIsOf(t *testing.T) {
 			t.Errorf("%q: %s", name, got)
 		}
 	}
-	if got := caldav.LinkPath(auth.Link{Access: calendar.FreeBusyAccess, CalendarName: "Chemotherapy"}, "SECRET"); got != "dav/links/SECRET/busy.ics" {
+	if got := caldav.LinkPath(auth.Link{Access: calendar.FreeBusyAccess, CalendarName: "Chemotherapy"},
+		"SECRET"); got != "dav/links/SECRET/busy.ics" {
 		t.Errorf("busy times: %s", got)
 	}
 }
@@ -91,7 +93,8 @@ func TestLinkPropfindHref(t *testing.T) {
 	})
 	for _, base := range []string{"", "/my/cal"} {
 		got := h.send(t, "PROPFIND "+base+"/dav/links/"+string(h.secret)+"/A&b%20c.ics/\nAs: nobody\nDepth: 0", "")
-		if want := "<d:href>/my/cal/dav/links/" + string(h.secret) + "/A&amp;b%20c.ics</d:href>"; got.status != http.StatusMultiStatus || !strings.Contains(got.body, want) {
+		if want := "<d:href>/my/cal/dav/links/" + string(h.secret) +
+			"/A&amp;b%20c.ics</d:href>"; got.status != http.StatusMultiStatus || !strings.Contains(got.body, want) {
 			t.Errorf("%d %s", got.status, strings.ReplaceAll(got.body, string(h.secret), "…"))
 		}
 	}
@@ -107,14 +110,21 @@ func TestLinkPropfindKeepsTheLimits(t *testing.T) {
 		header, body string
 		want         int
 	}{
-		"deep":         {"Depth: 0", strings.Repeat("<a>", 50), http.StatusBadRequest},
-		"many names":   {"Depth: 0", `<D:propfind xmlns:D="DAV:"><D:prop>` + names + `</D:prop></D:propfind>`, http.StatusForbidden},
+		"deep": {"Depth: 0", strings.Repeat("<a>", 50), http.StatusBadRequest},
+		"many names": {
+			"Depth: 0", `<D:propfind xmlns:D="DAV:"><D:prop>` + names + `</D:prop></D:propfind>`, http.StatusForbidden,
+		},
 		"large":        {"Depth: 0\nContent-Length: 3000000", "x", http.StatusRequestEntityTooLarge},
 		"no XML":       {"Depth: 0", "BEGIN:VCALENDAR", http.StatusBadRequest},
 		"no such deep": {"Depth: 7", "", http.StatusBadRequest},
-		"a report's":   {"Depth: 0", `<D:propfind xmlns:D="DAV:"><D:prop><c:calendar-data xmlns:c="urn:ietf:params:xml:ns:caldav"/></D:prop></D:propfind>`, http.StatusMultiStatus},
+		"a report's": {
+			"Depth: 0", `<D:propfind xmlns:D="DAV:"><D:prop><c:calendar-data ` +
+				`xmlns:c="urn:ietf:params:xml:ns:caldav"/></D:prop></D:propfind>`, http.StatusMultiStatus,
+		},
 	} {
-		for secret, want := range map[string]int{string(h.secret): ask.want, "never" + string(h.secret[5:]): http.StatusNotFound} {
+		for secret, want := range map[string]int{
+			string(h.secret): ask.want, "never" + string(h.secret[5:]): http.StatusNotFound,
+		} {
 			got := h.send(t, "PROPFIND /dav/links/"+secret+"/work.ics\nAs: nobody\n"+ask.header, ask.body)
 			if got.status != want || strings.Contains(got.body, "long") {
 				t.Errorf("%s: %d %s, want %d", what, got.status, strings.ReplaceAll(got.body, secret, "…"), want)
@@ -160,7 +170,8 @@ func TestLinkCompressed(t *testing.T) {
 	h := linked(t, nil)
 	path := "/" + caldav.LinkPath(h.link, h.secret)
 	plain, got := h.follow(t, path), h.follow(t, path, "Accept-Encoding: gzip")
-	if got.header.Get("Content-Encoding") != "gzip" || got.header.Get("Vary") != "Accept-Encoding" || decompressed(t, got.body) != plain.body {
+	if got.header.Get("Content-Encoding") != "gzip" || got.header.Get("Vary") != "Accept-Encoding" ||
+		decompressed(t, got.body) != plain.body {
 		t.Errorf("%v", got.header)
 	}
 	if got.header.Get("ETag") != plain.header.Get("ETag") || len(got.body)*5 > len(plain.body) {
@@ -178,11 +189,13 @@ func TestLinkIsNotLogged(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := h.follow(t, path)
-	if got.status != http.StatusInternalServerError || got.header.Get("ETag") != "" || !strings.Contains(got.body, "the log of the server") {
+	if got.status != http.StatusInternalServerError || got.header.Get("ETag") != "" ||
+		!strings.Contains(got.body, "the log of the server") {
 		t.Errorf("without a store: %d %v %s", got.status, got.header, got.body)
 	}
 	log := h.Log.String()
-	if !strings.Contains(log, "request failed") || strings.Contains(log, string(h.secret)) || strings.Contains(log, string(h.secret[30:])) {
+	if !strings.Contains(log, "request failed") || strings.Contains(log, string(h.secret)) ||
+		strings.Contains(log, string(h.secret[30:])) {
 		t.Errorf("the log says %s", log)
 	}
 }
@@ -213,14 +226,18 @@ func TestLinkLogsNoCalendar(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		o := calendar.Object{Calendar: cal.ID, Name: "z.ics", Data: data, ETag: calendar.ETagOf(data), Size: int64(len(data)), Version: cal.Version}
+		o := calendar.Object{
+			Calendar: cal.ID, Name: "z.ics", Data: data, ETag: calendar.ETagOf(data), Size: int64(len(data)),
+			Version: cal.Version,
+		}
 		o.UID, o.Kind = "z", calendar.Event
 		return tx.PutObject(t.Context(), o)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := h.follow(t, "/"+caldav.LinkPath(h.link, h.secret)); got.status != http.StatusOK || strings.Contains(got.body, "ZZSECRET") {
+	if got := h.follow(t, "/"+caldav.LinkPath(h.link, h.secret)); got.status != http.StatusOK ||
+		strings.Contains(got.body, "ZZSECRET") {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 	if log := h.Log.String(); !strings.Contains(log, "cannot be read (syntax)") || strings.Contains(log, "ZZSECRET") {

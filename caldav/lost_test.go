@@ -31,15 +31,19 @@ func TestALostTextKeepsNobodyFromTheOthers(t *testing.T) {
 		const props = `<D:prop><D:getetag/><C:calendar-data/></D:prop>`
 		for what, ask := range map[string]string{
 			"multiget": `<C:calendar-multiget` + spaces + props + hrefs + `</C:calendar-multiget>`,
-			"sync":     `<D:sync-collection` + spaces + `<D:sync-token/><D:sync-level>1</D:sync-level>` + props + `</D:sync-collection>`,
-			"query":    query(`<C:calendar-data/>`, `<C:time-range start="20261101T000000Z" end="20261201T000000Z"/>`),
-			"filter":   query(`<C:calendar-data/>`, `<C:prop-filter name="SUMMARY"><C:text-match>Dinner</C:text-match></C:prop-filter>`),
+			"sync": `<D:sync-collection` + spaces + `<D:sync-token/><D:sync-level>1</D:sync-level>` + props +
+				`</D:sync-collection>`,
+			"query": query(`<C:calendar-data/>`, `<C:time-range start="20261101T000000Z" end="20261201T000000Z"/>`),
+			"filter": query(`<C:calendar-data/>`,
+				`<C:prop-filter name="SUMMARY"><C:text-match>Dinner</C:text-match></C:prop-filter>`),
 		} {
 			for range 3 { // from the store, then from the cache
 				got := h.must(t, "REPORT /dav/calendars/alice/work/\nDepth: 1", ask).body
 				for _, want := range []string{
-					"Dinner of a", "Dinner of z", "/dav/calendars/alice/work/lost.ics</d:href><d:status>HTTP/1.1 500 Internal Server Error</d:status>",
-					"/dav/calendars/alice/work/large.ics</d:href><d:status>HTTP/1.1 500 Internal Server Error</d:status>",
+					"Dinner of a", "Dinner of z", "/dav/calendars/alice/work/lost.ics</d:href><d:status>HTTP/1.1 500 " +
+						"Internal Server Error</d:status>",
+					"/dav/calendars/alice/work/large.ics</d:href><d:status>HTTP/1.1 500 Internal Server " +
+						"Error</d:status>",
 				} {
 					if !strings.Contains(got, want) {
 						t.Errorf("%s: there is no %s in\n%s", what, want, got)
@@ -47,7 +51,8 @@ func TestALostTextKeepsNobodyFromTheOthers(t *testing.T) {
 				}
 			}
 		}
-		got := h.must(t, "REPORT /dav/calendars/alice/work/\nDepth: 1", query("", `<C:prop-filter name="SUMMARY"><C:text-match>Dinner</C:text-match></C:prop-filter>`)).body
+		got := h.must(t, "REPORT /dav/calendars/alice/work/\nDepth: 1",
+			query("", `<C:prop-filter name="SUMMARY"><C:text-match>Dinner</C:text-match></C:prop-filter>`)).body
 		if strings.Count(got, "<d:getetag>") != 4 {
 			t.Errorf("tags without data:\n%s", got)
 		}
@@ -97,36 +102,46 @@ func TestALostMessageIsNoEmptyOne(t *testing.T) {
 		h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
 		h.must(t, "MKCALENDAR /dav/calendars/bob/work/\nAs: bob", "")
 		for _, uid := range []string{"first", "second"} {
-			guests := "ORGANIZER:mailto:alice@example.com\r\nATTENDEE:/dav/principals/bob/\r\nATTENDEE:mailto:carol@example.com\r\nSUMMARY"
-			h.must(t, "PUT /dav/calendars/alice/work/"+uid+".ics", strings.Replace(event(uid, "Dinner of "+uid), "SUMMARY", guests, 1))
+			guests := "ORGANIZER:mailto:alice@example.com\r\nATTENDEE:/dav/principals/bob/\r\n" +
+				"ATTENDEE:mailto:carol@example.com\r\nSUMMARY"
+			h.must(t, "PUT /dav/calendars/alice/work/"+uid+".ics",
+				strings.Replace(event(uid, "Dinner of "+uid), "SUMMARY", guests, 1))
 		}
 		const inbox = "/dav/calendars/bob/inbox/"
-		all := regexp.MustCompile(inbox+`\w+\.ics`).FindAllString(h.must(t, "PROPFIND "+inbox+"\nAs: bob\nDepth: 1", "").body, -1)
+		all := regexp.MustCompile(inbox+`\w+\.ics`).
+			FindAllString(h.must(t, "PROPFIND "+inbox+"\nAs: bob\nDepth: 1", "").body, -1)
 		if len(all) != 2 {
 			t.Fatalf("the inbox has %v", all)
 		}
 		lost := all[0]
-		h.spoil(t, url, `UPDATE inbox_items SET data = $1 WHERE name = $2`, []byte{1, 0xff, 7}, strings.TrimPrefix(lost, inbox))
+		h.spoil(t, url, `UPDATE inbox_items SET data = $1 WHERE name = $2`, []byte{1, 0xff, 7},
+			strings.TrimPrefix(lost, inbox))
 		const spaces = ` xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav">`
 		const props = `<D:prop><D:getetag/><C:calendar-data/></D:prop>`
 		for what, ask := range map[string]string{
-			"multiget": `<C:calendar-multiget` + spaces + props + `<D:href>` + all[0] + `</D:href><D:href>` + all[1] + `</D:href></C:calendar-multiget>`,
-			"sync":     `<D:sync-collection` + spaces + `<D:sync-token/><D:sync-level>1</D:sync-level>` + props + `</D:sync-collection>`,
-			"query":    query(`<C:calendar-data/>`, `<C:prop-filter name="SUMMARY"><C:text-match>Dinner</C:text-match></C:prop-filter>`),
+			"multiget": `<C:calendar-multiget` + spaces + props + `<D:href>` + all[0] + `</D:href><D:href>` + all[1] +
+				`</D:href></C:calendar-multiget>`,
+			"sync": `<D:sync-collection` + spaces + `<D:sync-token/><D:sync-level>1</D:sync-level>` + props +
+				`</D:sync-collection>`,
+			"query": query(`<C:calendar-data/>`,
+				`<C:prop-filter name="SUMMARY"><C:text-match>Dinner</C:text-match></C:prop-filter>`),
 		} {
 			got := h.must(t, "REPORT "+inbox+"\nAs: bob\nDepth: 1", ask).body
-			if !strings.Contains(got, lost+"</d:href><d:status>HTTP/1.1 500 Internal Server Error</d:status>") || strings.Count(got, "SUMMARY:Dinner of") != 1 {
+			if !strings.Contains(got, lost+"</d:href><d:status>HTTP/1.1 500 Internal Server Error</d:status>") ||
+				strings.Count(got, "SUMMARY:Dinner of") != 1 {
 				t.Errorf("%s:\n%s", what, got)
 			}
 		}
 		if got := h.send(t, "GET "+lost+"\nAs: bob", ""); got.status != 500 {
 			t.Errorf("read by itself: %d %q", got.status, got.body)
 		}
-		if log := h.Log.String(); !strings.Contains(log, strings.TrimPrefix(lost, inbox)) || !strings.Contains(log, "of an inbox has no text") {
+		if log := h.Log.String(); !strings.Contains(log, strings.TrimPrefix(lost, inbox)) ||
+			!strings.Contains(log, "of an inbox has no text") {
 			t.Errorf("the log says:\n%s", log)
 		}
 		h.must(t, "DELETE "+lost+"\nAs: bob", "")
-		if got := h.must(t, "PROPFIND "+inbox+"\nAs: bob\nDepth: 1", "").body; strings.Contains(got, lost) || !strings.Contains(got, all[1]) {
+		if got := h.must(t, "PROPFIND "+inbox+"\nAs: bob\nDepth: 1", "").body; strings.Contains(got, lost) ||
+			!strings.Contains(got, all[1]) {
 			t.Errorf("after it was taken out:\n%s", got)
 		}
 	})

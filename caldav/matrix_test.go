@@ -68,7 +68,8 @@ func TestTokensForToolsHaveNoDoor(t *testing.T) {
 					continue // it redirects every caller, see TestNobody
 				}
 				c := &cell{matrix: m, operation: o, address: a, shelf: shelves()[a.Name], sample: samples()[o.Name]}
-				if got := c.ask(m.at); got.status != http.StatusForbidden || o.Method != http.MethodHead && !strings.Contains(got.body, "--tools") {
+				if got := c.ask(m.at); got.status != http.StatusForbidden || o.Method != http.MethodHead &&
+					!strings.Contains(got.body, "--tools") {
 					t.Errorf("%s %s: %d %s", o.Name, a.Name, got.status, got.body)
 				}
 			}
@@ -123,7 +124,8 @@ func (c *cell) try() {
 		if got.status >= 500 || refused(got) || got.status == http.StatusNotFound {
 			c.t.Errorf("%s: %d %s", what, got.status, got.body)
 		}
-		if c.relation.share == calendar.FreeBusyAccess && (strings.Contains(got.body, "SUMMARY:secret") || strings.Contains(got.body, "a-"+c.at)) {
+		if c.relation.share == calendar.FreeBusyAccess &&
+			(strings.Contains(got.body, "SUMMARY:secret") || strings.Contains(got.body, "a-"+c.at)) {
 			c.t.Errorf("%s tells more than busy times: %s", what, got.body)
 		}
 		if c.state() != c.before {
@@ -166,7 +168,8 @@ func (c *cell) looksUninhabited(what string, got reply) {
 	want := c.ask(c.at)
 	c.user = ""
 	if got.status != http.StatusNotFound || want.status != got.status || want.body != got.body {
-		c.t.Errorf("%s in another one's part of the tree: %d %s\nin nobody's: %d %s", what, got.status, got.body, want.status, want.body)
+		c.t.Errorf("%s in another one's part of the tree: %d %s\nin nobody's: %d %s", what, got.status, got.body,
+			want.status, want.body)
 	}
 }
 
@@ -181,7 +184,8 @@ func (c *cell) looksAbsent(what string, got reply) {
 	want := c.ask(phantom)
 	want.body = strings.ReplaceAll(want.body, phantom, c.at)
 	if want.status != got.status || want.body != got.body {
-		c.t.Errorf("%s tells that there is something: %d %s\nwhere nothing is: %d %s", what, got.status, got.body, want.status, want.body)
+		c.t.Errorf("%s tells that there is something: %d %s\nwhere nothing is: %d %s", what, got.status, got.body,
+			want.status, want.body)
 	}
 	c.givesNothing(what, got)
 }
@@ -203,8 +207,12 @@ func (c *matrix) prepare() {
 		c.t.Fatal(err)
 	}
 	c.at = string(cal.ID)
-	c.house.must(c.t, "PUT /dav/calendars/alice/"+c.at+"/a.ics", strings.Replace(event("a", "secret"), "UID:a", "UID:a-"+c.at, 1))
-	share := calendar.Share{Calendar: cal.ID, User: c.house.users["bob"], Access: c.relation.share, Status: calendar.ShareAccepted, Created: now}
+	c.house.must(c.t, "PUT /dav/calendars/alice/"+c.at+"/a.ics",
+		strings.Replace(event("a", "secret"), "UID:a", "UID:a-"+c.at, 1))
+	share := calendar.Share{
+		Calendar: cal.ID, User: c.house.users["bob"], Access: c.relation.share, Status: calendar.ShareAccepted,
+		Created: now,
+	}
 	if c.relation.offered {
 		share.Status = calendar.SharePending
 	}
@@ -216,10 +224,14 @@ func (c *matrix) prepare() {
 			}
 		}
 		word := calendar.Notice{Name: "n.xml", Created: now, Data: []byte(`{"status":"accepted","title":"secret"}`)}
-		message := calendar.InboxItem{Name: "m.ics", Created: now, Data: []byte("BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:a message\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")}
+		message := calendar.InboxItem{
+			Name: "m.ics", Created: now,
+			Data: []byte("BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:a message\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"),
+		}
 		var errs []error
 		for _, id := range []calendar.UserID{owner.ID, c.house.users["bob"].ID} {
-			errs = append(errs, tx.PutNotice(c.t.Context(), id, word), tx.PutInboxItems(c.t.Context(), []calendar.InboxEntry{{To: id, InboxItem: message}}))
+			errs = append(errs, tx.PutNotice(c.t.Context(), id, word),
+				tx.PutInboxItems(c.t.Context(), []calendar.InboxEntry{{To: id, InboxItem: message}}))
 		}
 		return errors.Join(errs...)
 	})
@@ -257,7 +269,9 @@ func (c *matrix) state() string {
 			fmt.Fprintln(&b, user, n.Name)
 		}
 		for _, place := range []calendar.Place{calendar.AtPrincipal, calendar.AtHome} {
-			kept, lost := c.house.service.DeadProperties(c.t.Context(), caller, calendar.Holder{Place: place, User: caller.User.ID})
+			kept, lost := c.house.service.DeadProperties(c.t.Context(), caller, calendar.Holder{
+				Place: place, User: caller.User.ID,
+			})
 			err = errors.Join(err, lost)
 			fmt.Fprintln(&b, user, place, kept)
 		}
@@ -319,7 +333,8 @@ func (c *cell) ofWords() bool {
 		return !r.holds("")
 	case strings.HasPrefix(c.operation.Name, "calendar-") && strings.HasSuffix(c.address.Name, "/outbox/"):
 		return true // it is always empty
-	case c.operation.Name == "sync-collection", strings.HasPrefix(c.operation.Name, "calendar-"), strings.HasPrefix(c.operation.Name, "POST"),
+	case c.operation.Name == "sync-collection", strings.HasPrefix(c.operation.Name, "calendar-"),
+		strings.HasPrefix(c.operation.Name, "POST"),
 		strings.Contains(c.address.Name, "{notice}"), strings.Contains(c.address.Name, "{message}"):
 		return !r.holds("none") && !r.holds("bound")
 	}
@@ -336,7 +351,8 @@ func (c *cell) ask(name string) reply {
 	if c.sample.fresh {
 		name = "fresh-" + name
 	}
-	path := strings.NewReplacer("{user}", stdcmp.Or(c.user, user), "{calendar}", name, "{object}", "a.ics", "{notice}", "n.xml", "{message}", "m.ics").Replace(c.address.Name)
+	path := strings.NewReplacer("{user}", stdcmp.Or(c.user, user), "{calendar}", name, "{object}", "a.ics", "{notice}",
+		"n.xml", "{message}", "m.ics").Replace(c.address.Name)
 	header := strings.ReplaceAll(c.sample.header, "OWN", own)
 	if strings.HasSuffix(path, "/") && c.operation.Name == "MOVE" {
 		header = strings.ReplaceAll(header, "own/moved.ics", "moved-"+name+"/")
@@ -350,6 +366,8 @@ func (c *cell) ask(name string) reply {
 	if c.sample.outbox != "" && strings.HasSuffix(c.address.Name, "/outbox/") {
 		body = c.sample.outbox
 	}
-	body = strings.NewReplacer("USER", user, "UID:a\r", "UID:a-"+name+"\r", "UID:new\r", "UID:new-"+name+"\r", "PATH", path, "INVITATION", string(c.invitation)).Replace(body)
-	return c.house.send(c.t, strings.TrimSpace(fmt.Sprintf("%s %s\nAs: %s\n%s", c.operation.Method, path, c.relation.as, header)), body)
+	body = strings.NewReplacer("USER", user, "UID:a\r", "UID:a-"+name+"\r", "UID:new\r", "UID:new-"+name+"\r", "PATH",
+		path, "INVITATION", string(c.invitation)).Replace(body)
+	return c.house.send(c.t,
+		strings.TrimSpace(fmt.Sprintf("%s %s\nAs: %s\n%s", c.operation.Method, path, c.relation.as, header)), body)
 }

@@ -16,11 +16,14 @@ import (
 func TestMultigetRequests(t *testing.T) {
 	t.Parallel()
 	parts := []string{
-		"<D:href>/a/b.ics</D:href>", "<D:href>/a%20b</D:href>", "<D:href>/a&amp;b</D:href>", "<D:href/>", "<D:href></D:href>", " \r\n",
+		"<D:href>/a/b.ics</D:href>", "<D:href>/a%20b</D:href>", "<D:href>/a&amp;b</D:href>", "<D:href/>",
+		"<D:href></D:href>", " \r\n",
 		"<D:href >/c</D:href >", "<D:href x=''>/f</D:href>", "<D:href>/ü</D:href>", "<D:hrefs>/i</D:hrefs>",
 		"<D:href>" + strings.Repeat("/long", 2000) + "</D:href>", "text", "<!-- -->",
-		"<D:href>/a<!-- -->/b<![CDATA[/c]]></D:href>", "<D:href>/d<x>/e<y>/f</y></x>/g</D:href>", "<href>/not/dav</href>",
-		"<D:prop><D:getetag/></D:prop>", "<D:prop/>", "<D:propname/>", "<D:allprop/>", "<x><D:href>/below</D:href><D:propname/></x>",
+		"<D:href>/a<!-- -->/b<![CDATA[/c]]></D:href>", "<D:href>/d<x>/e<y>/f</y></x>/g</D:href>",
+		"<href>/not/dav</href>",
+		"<D:prop><D:getetag/></D:prop>", "<D:prop/>", "<D:propname/>", "<D:allprop/>",
+		"<x><D:href>/below</D:href><D:propname/></x>",
 	}
 	random := rand.New(rand.NewPCG(17, 2026))
 	for range 3000 {
@@ -43,7 +46,8 @@ func TestMultigetRequests(t *testing.T) {
 		if err := d.Decode(&got); err != nil {
 			t.Fatalf("%s: %v", &b, err)
 		}
-		alike := slices.Equal(got.hrefs, want.Hrefs) && got.propName == (want.PropName != nil) && (got.prop == nil) == (want.Prop == nil)
+		alike := slices.Equal(got.hrefs, want.Hrefs) && got.propName == (want.PropName != nil) &&
+			(got.prop == nil) == (want.Prop == nil)
 		if !alike || got.prop != nil && !slices.Equal(got.prop.names, want.Prop.names) {
 			t.Fatalf("%s\nis %+v, want %+v", &b, got, want)
 		}
@@ -94,9 +98,12 @@ func TestPlainPlaces(t *testing.T) {
 			x := &request{Handler: &Handler{addresses: a}, at: own}
 			f := newFetcher(x, false, calendar.Calendar{})
 			for _, end := range []string{
-				"", "a.ics", "a.ics/", "/a.ics", ".", "..", ".a", "a/b", "a%2Fb", "%61.ics", "%", "ä", "a b", "a?b", "a#b", "a\x00", "a;b", "a&b=c@d:e+f$g", " a ",
+				"", "a.ics", "a.ics/", "/a.ics", ".", "..", ".a", "a/b", "a%2Fb", "%61.ics", "%", "ä", "a b", "a?b",
+				"a#b", "a\x00", "a;b", "a&b=c@d:e+f$g", " a ",
 			} {
-				for _, href := range []string{x.href(own) + end, "/dav/calendars/ann/work/" + end, "/dav/calendars/bob/work/" + end} {
+				for _, href := range []string{
+					x.href(own) + end, "/dav/calendars/ann/work/" + end, "/dav/calendars/bob/work/" + end,
+				} {
 					want, err := a.parseHref(href)
 					if err != nil || !own.contains(want) {
 						want = place{}

@@ -39,7 +39,10 @@ func (p page) Changes(context.Context, string, string) (mirror.Changes, error) {
 	if !ok {
 		return mirror.Changes{}, mirror.ErrGone
 	}
-	return mirror.Changes{Cursor: p.at, Whole: true, Objects: []mirror.Object{{Ref: title, Version: title, UID: title, Data: []byte(event(title, title))}}}, nil
+	return mirror.Changes{
+		Cursor: p.at, Whole: true,
+		Objects: []mirror.Object{{Ref: title, Version: title, UID: title, Data: []byte(event(title, title))}},
+	}, nil
 }
 
 func (page) Put(context.Context, string, mirror.Object) (mirror.Object, error) {
@@ -56,8 +59,10 @@ func (open) Seal(secret []byte, _, _ string) (sealed []byte, key string, err err
 func (open) Open(sealed []byte, _, _ string) ([]byte, error) { return sealed, nil }
 func (open) Present() (string, error)                        { return "k", nil }
 
-const noteBody = `<mkcol xmlns="DAV:" xmlns:CS="http://calendarserver.org/ns/"><set><prop><resourcetype><collection/><CS:subscribed/></resourcetype>` +
-	`<displayname>School</displayname><CS:source><href>webcal://school.example/one.ics</href></CS:source></prop></set></mkcol>`
+const noteBody = `<mkcol xmlns="DAV:" xmlns:CS="http://calendarserver.org/ns/"><set><prop><resourcetype><collection/` +
+	`><CS:subscribed/></resourcetype>` +
+	`<displayname>School</displayname><CS:source><href>webcal://school.example/one.ics</href></CS:source></prop></` +
+	`set></mkcol>`
 
 // TestAFollowedNoteStaysAsItsAppMadeIt: for the app that subscribed it is unchanged, for all others it is a read-only
 // calendar.
@@ -73,11 +78,20 @@ func TestAFollowedNoteStaysAsItsAppMadeIt(t *testing.T) {
 		everything := func() string {
 			t.Helper()
 			text := ""
-			for _, ask := range []string{"PROPFIND /dav/calendars/alice/\nDepth: 1", "PROPFIND /dav/calendars/alice/school/\nDepth: 1"} {
-				text += h.send(t, ask, `<propfind xmlns="DAV:" xmlns:CS="http://calendarserver.org/ns/"><prop><resourcetype/><displayname/><CS:source/></prop></propfind>`).body
+			for _, ask := range []string{
+				"PROPFIND /dav/calendars/alice/\nDepth: 1", "PROPFIND /dav/calendars/alice/school/\nDepth: 1",
+			} {
+				text += h.send(
+					t, ask, `<propfind xmlns="DAV:" xmlns:CS="http://calendarserver.org/ns/"><prop><resourcetype/`+
+						`><displayname/><CS:source/></prop></propfind>`,
+				).body
 			}
-			text += h.send(t, "REPORT /dav/calendars/alice/school/\nDepth: 1", `<C:calendar-query xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><prop><getetag/></prop><C:filter><C:comp-filter name="VCALENDAR"/></C:filter></C:calendar-query>`).body
-			text += h.send(t, "REPORT /dav/calendars/alice/school/", `<C:calendar-multiget xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><prop><getetag/></prop><href>/dav/calendars/alice/school/first.ics</href></C:calendar-multiget>`).body
+			text += h.send(t, "REPORT /dav/calendars/alice/school/\nDepth: 1", `<C:calendar-query xmlns="DAV:" `+
+				`xmlns:C="urn:ietf:params:xml:ns:caldav"><prop><getetag/></prop><C:filter><C:comp-filter `+
+				`name="VCALENDAR"/></C:filter></C:calendar-query>`).body
+			text += h.send(t, "REPORT /dav/calendars/alice/school/", `<C:calendar-multiget xmlns="DAV:" `+
+				`xmlns:C="urn:ietf:params:xml:ns:caldav"><prop><getetag/></prop><href>/dav/calendars/alice/school/`+
+				`first.ics</href></C:calendar-multiget>`).body
 			whole := h.send(t, "GET /dav/calendars/alice/school/", "")
 			return text + whole.body + whole.header.Get("ETag") + whole.header.Get("Last-Modified")
 		}
@@ -110,15 +124,19 @@ func TestAFollowedNoteStaysAsItsAppMadeIt(t *testing.T) {
 		}
 		bob := alice
 		bob.User = h.users["bob"]
-		if _, _, err := h.service.Mirrors.FollowNote(ctx, bob, notes[0].ID); calendar.ReasonOf(err) != calendar.NotFound {
+		if _, _, err := h.service.Mirrors.FollowNote(ctx, bob, notes[0].ID); calendar.ReasonOf(err) !=
+			calendar.NotFound {
 			t.Errorf("somebody else follows it: %v", err)
 		}
 		// Written in another form, the address still means the same feed.
-		linked, _, err := h.service.Mirrors.Link(ctx, alice, mirror.NewAccount{Provider: "ics", Secret: mirror.Secret{URL: "webcal://school.example/one.ics"}})
+		linked, _, err := h.service.Mirrors.Link(ctx, alice, mirror.NewAccount{
+			Provider: "ics", Secret: mirror.Secret{URL: "webcal://school.example/one.ics"},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := h.service.Mirrors.FollowNote(ctx, alice, notes[0].ID); calendar.ReasonOf(err) != calendar.NotFound {
+		if _, _, err := h.service.Mirrors.FollowNote(ctx, alice, notes[0].ID); calendar.ReasonOf(err) !=
+			calendar.NotFound {
 			t.Errorf("it is followed twice: %v", err)
 		}
 		if held() != "first" || everything() != before {
@@ -127,19 +145,24 @@ func TestAFollowedNoteStaysAsItsAppMadeIt(t *testing.T) {
 		if r := h.send(t, "GET /dav/calendars/alice/school/first.ics", ""); r.status != http.StatusNotFound {
 			t.Errorf("the app finds an event: %d", r.status)
 		}
-		if r := h.send(t, "PUT /dav/calendars/alice/school/mine.ics\nContent-Type: text/calendar", event("mine", "x")); r.status != http.StatusForbidden {
+		if r := h.send(t, "PUT /dav/calendars/alice/school/mine.ics\nContent-Type: text/calendar",
+			event("mine", "x")); r.status != http.StatusForbidden {
 			t.Errorf("it takes an event: %d", r.status)
 		}
-		if _, err := h.service.Share(ctx, alice, notes[0].ID, "bob", calendar.ReadAccess); calendar.ReasonOf(err) != calendar.Forbidden {
+		if _, err := h.service.Share(ctx, alice, notes[0].ID, "bob", calendar.ReadAccess); calendar.ReasonOf(err) !=
+			calendar.Forbidden {
 			t.Errorf("it is shared: %v", err)
 		}
-		if all, err := h.service.Calendars(ctx, alice); err != nil || !all[0].Followed() || calendar.ReasonOf(alice.May(calendar.ShareCalendar, all[0])) != calendar.Forbidden {
+		if all, err := h.service.Calendars(ctx, alice); err != nil || !all[0].Followed() ||
+			calendar.ReasonOf(alice.May(calendar.ShareCalendar, all[0])) != calendar.Forbidden {
 			t.Errorf("as it is listed, a link to it may be made: %v", err)
 		}
 		// The app changes the address, and changes it again if there is no feed there.
 		takes := func(address string) {
 			t.Helper()
-			h.must(t, "PROPPATCH /dav/calendars/alice/school/", `<propertyupdate xmlns="DAV:" xmlns:CS="http://calendarserver.org/ns/"><set><prop><CS:source><href>`+address+`</href></CS:source></prop></set></propertyupdate>`)
+			h.must(t, "PROPPATCH /dav/calendars/alice/school/", `<propertyupdate xmlns="DAV:" `+
+				`xmlns:CS="http://calendarserver.org/ns/"><set><prop><CS:source><href>`+address+
+				`</href></CS:source></prop></set></propertyupdate>`)
 		}
 		account := func() calendar.Account {
 			t.Helper()
@@ -157,7 +180,8 @@ func TestAFollowedNoteStaysAsItsAppMadeIt(t *testing.T) {
 		}
 		takes("https://school.example/none.ics")
 		round(1)
-		if a := account(); a.Status != calendar.AccountFailed || a.Failures != 1 || a.Address != "school.example" || held() != "first" {
+		if a := account(); a.Status != calendar.AccountFailed || a.Failures != 1 || a.Address != "school.example" ||
+			held() != "first" {
 			t.Errorf("without a feed it holds %q, and the account is %+v", held(), a)
 		}
 		takes("https://school.example/none.ics")
@@ -194,19 +218,25 @@ func TestAFeedIsFollowedOnce(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, database string) {
 		h := newHouse(t, database, nil)
-		feeds := pages{"webcal://school.example/one.ics": "first", "https://School.example/one.ics": "first", "https://school.example/two.ics": "second"}
+		feeds := pages{
+			"webcal://school.example/one.ics": "first", "https://School.example/one.ics": "first",
+			"https://school.example/two.ics": "second",
+		}
 		h.middle.Providers, h.middle.Sealer = map[string]mirror.Provider{"ics": feeds.provider()}, open{}
 		h.remake(t, nil)
 		ctx, alice := t.Context(), calendar.Caller{User: h.users["alice"], Scopes: calendar.ScopeAll, Agent: "test"}
 		bob := alice
 		bob.User = h.users["bob"]
 		link := func(by calendar.Caller, url string) (mirror.Linked, error) {
-			linked, _, err := h.service.Mirrors.Link(ctx, by, mirror.NewAccount{Provider: "ics", Secret: mirror.Secret{URL: url}})
+			linked, _, err := h.service.Mirrors.Link(ctx, by, mirror.NewAccount{
+				Provider: "ics", Secret: mirror.Secret{URL: url},
+			})
 			return linked, err
 		}
 		refused := func(what string, err error) {
 			t.Helper()
-			if calendar.ReasonOf(err) != calendar.Exists || !strings.Contains(err.Error(), `you follow this feed already, as the calendar "There"`) {
+			if calendar.ReasonOf(err) != calendar.Exists ||
+				!strings.Contains(err.Error(), `you follow this feed already, as the calendar "There"`) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
@@ -226,13 +256,17 @@ func TestAFeedIsFollowedOnce(t *testing.T) {
 		}
 		_, _, err = h.service.Mirrors.FollowNote(ctx, alice, notes[0].ID)
 		refused("as a note", err)
-		const source = `<propertyupdate xmlns="DAV:" xmlns:CS="http://calendarserver.org/ns/"><set><prop><CS:source><href>%</href></CS:source></prop></set></propertyupdate>`
-		h.must(t, "PROPPATCH /dav/calendars/alice/school/", strings.Replace(source, "%", "https://school.example/two.ics", 1))
+		const source = `<propertyupdate xmlns="DAV:" ` +
+			`xmlns:CS="http://calendarserver.org/ns/"><set><prop><CS:source><href>%</href></CS:source></prop></set></` +
+			`propertyupdate>`
+		h.must(t, "PROPPATCH /dav/calendars/alice/school/",
+			strings.Replace(source, "%", "https://school.example/two.ics", 1))
 		second, _, err := h.service.Mirrors.FollowNote(ctx, alice, notes[0].ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.must(t, "PROPPATCH /dav/calendars/alice/school/", strings.Replace(source, "%", "https://school.example/one.ics", 1))
+		h.must(t, "PROPPATCH /dav/calendars/alice/school/",
+			strings.Replace(source, "%", "https://school.example/one.ics", 1))
 		_, err = h.service.Mirrors.Refresh(ctx, alice, second.ID)
 		refused("by a note that takes its address", err)
 		if err := h.service.Mirrors.Unlink(ctx, alice, first.ID, false); err != nil {

@@ -64,13 +64,15 @@ type linkMatrix struct {
 
 // linkAnswers are the responses of the methods that work on links.
 var linkAnswers = map[string]int{
-	http.MethodGet: http.StatusOK, http.MethodHead: http.StatusOK, http.MethodOptions: http.StatusOK, "PROPFIND": http.StatusMultiStatus,
+	http.MethodGet: http.StatusOK, http.MethodHead: http.StatusOK, http.MethodOptions: http.StatusOK,
+	"PROPFIND": http.StatusMultiStatus,
 }
 
 func (m *linkMatrix) ask(o caldav.Operation, link string) reply {
 	m.t.Helper()
 	s := samples()[o.Name]
-	head := fmt.Sprintf("%s /dav/links/%s\nAs: nobody\n%s", o.Method, link, strings.ReplaceAll(s.header, "OWN", "/dav/links/"))
+	head := fmt.Sprintf("%s /dav/links/%s\nAs: nobody\n%s", o.Method, link,
+		strings.ReplaceAll(s.header, "OWN", "/dav/links/"))
 	return m.send(m.t, strings.TrimSpace(head), s.body)
 }
 
@@ -94,7 +96,8 @@ func (m *linkMatrix) looksAbsent(o caldav.Operation, link string) {
 	got, want := m.ask(o, link), m.ask(o, "never"+link[len("never"):])
 	if got.status != want.status || got.body != want.body ||
 		linkAnswers[o.Method] > 0 && o.Method != http.MethodOptions && got.status != http.StatusNotFound {
-		m.t.Errorf("%s of a revoked link: %d %s\nwhere there never was one: %d %s", o.Name, got.status, got.body, want.status, want.body)
+		m.t.Errorf("%s of a revoked link: %d %s\nwhere there never was one: %d %s", o.Name, got.status, got.body,
+			want.status, want.body)
 	}
 	if diff := cmp.Diff(want.header, got.header); diff != "" {
 		m.t.Errorf("%s of a revoked link has other headers (-never +revoked):\n%s", o.Name, diff)

@@ -17,7 +17,8 @@ const (
 
 // ownEvent is an event that ends in lines of a user's own part.
 func ownEvent(title, own string) string {
-	return "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:a\r\nDTSTAMP:20261120T100000Z\r\nDTSTART:20261124T090000Z\r\nDURATION:PT1H\r\nX-Odd;a=b:c\r\nsummary:" +
+	return "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:a\r\nDTSTAMP:20261120T100000Z\r\n" +
+		"DTSTART:20261124T090000Z\r\nDURATION:PT1H\r\nX-Odd;a=b:c\r\nsummary:" +
 		title + "\r\n" + own + "END:VEVENT\r\nEND:VCALENDAR\r\n"
 }
 
@@ -30,7 +31,8 @@ type ownHouse struct {
 func newOwnHouse(t *testing.T, url string) ownHouse {
 	h := ownHouse{newHouse(t, url, nil), t}
 	h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
-	h.must(t, "PUT /dav/calendars/alice/work/a.ics", strings.ReplaceAll(ownEvent("A", aliceAlarm), "X-Odd;a=b:c\r\n", ""))
+	h.must(t, "PUT /dav/calendars/alice/work/a.ics",
+		strings.ReplaceAll(ownEvent("A", aliceAlarm), "X-Odd;a=b:c\r\n", ""))
 	for _, name := range []string{"bob"} {
 		h.share(t, []string{"SHARE", "alice", "work", name, "write"})
 	}
@@ -53,14 +55,16 @@ func (h ownHouse) get(who string) (text, tag string) {
 
 func (h ownHouse) token(who string) string {
 	h.t.Helper()
-	got := h.must(h.t, "PROPFIND "+h.at(who)+"\nDepth: 0\nAs: "+who, `<D:propfind xmlns:D="DAV:"><D:prop><D:sync-token/></D:prop></D:propfind>`)
+	got := h.must(h.t, "PROPFIND "+h.at(who)+"\nDepth: 0\nAs: "+who,
+		`<D:propfind xmlns:D="DAV:"><D:prop><D:sync-token/></D:prop></D:propfind>`)
 	return regexp.MustCompile(`<d:sync-token>(.*)</d:sync-token>`).FindStringSubmatch(got.body)[1]
 }
 
 // news returns the tags of the changes that a user sees since a token.
 func (h ownHouse) news(who, since string) (tags []string) {
 	h.t.Helper()
-	got := h.must(h.t, "REPORT "+h.at(who)+"\nAs: "+who, "<D:sync-collection"+busyNamed+"><D:sync-token>"+since+"</D:sync-token><D:sync-level>1</D:sync-level><D:prop><D:getetag/></D:prop></D:sync-collection>")
+	got := h.must(h.t, "REPORT "+h.at(who)+"\nAs: "+who, "<D:sync-collection"+busyNamed+"><D:sync-token>"+since+
+		"</D:sync-token><D:sync-level>1</D:sync-level><D:prop><D:getetag/></D:prop></D:sync-collection>")
 	for _, found := range regexp.MustCompile(`<d:getetag>(.*)</d:getetag>`).FindAllStringSubmatch(got.body, -1) {
 		tags = append(tags, found[1])
 	}
@@ -86,13 +90,16 @@ func TestOwnAlarms(t *testing.T) {
 		if got != mine || put.header.Get("ETag") != tag || tag == herTag {
 			t.Errorf("bob put %q, and has %q:\n%s", put.header.Get("ETag"), tag, got)
 		}
-		if now, nowTag := h.get("alice"); now != hers || nowTag != herTag || h.token("alice") != her || len(h.news("alice", her)) > 0 {
+		if now, nowTag := h.get("alice"); now != hers || nowTag != herTag || h.token("alice") != her ||
+			len(h.news("alice", her)) > 0 {
 			t.Errorf("alice is told: %s", now)
 		}
-		if news := h.news("bob", his); len(news) != 1 || news[0] != strings.ReplaceAll(tag, `"`, `&#34;`) && news[0] != tag {
+		if news := h.news("bob", his); len(news) != 1 || news[0] != strings.ReplaceAll(tag, `"`, `&#34;`) &&
+			news[0] != tag {
 			t.Errorf("bob's other program is told %v, want %s", news, tag)
 		}
-		if got := h.send(t, "PUT "+h.at("bob")+"a.ics\nAs: bob\nIf-Match: "+herTag, mine); got.status != http.StatusPreconditionFailed {
+		if got := h.send(t, "PUT "+h.at("bob")+"a.ics\nAs: bob\nIf-Match: "+herTag, mine); got.status !=
+			http.StatusPreconditionFailed {
 			t.Errorf("alice's tag at bob's: %d", got.status)
 		}
 		// A change of the common part leaves each user's own part.
@@ -106,7 +113,8 @@ func TestOwnAlarms(t *testing.T) {
 		}
 		// A write that only updates DTSTAMP changes nothing for the others.
 		her = h.token("alice")
-		put = h.must(t, "PUT "+h.at("bob")+"a.ics\nAs: bob", strings.Replace(ownEvent("C", ""), "DTSTAMP:2026", "DTSTAMP:2027", 1))
+		put = h.must(t, "PUT "+h.at("bob")+"a.ics\nAs: bob",
+			strings.Replace(ownEvent("C", ""), "DTSTAMP:2026", "DTSTAMP:2027", 1))
 		if got, _ := h.get("bob"); got != ownEvent("C", "") || put.header.Get("ETag") != "" || h.token("alice") != her {
 			t.Errorf("bob's without alarms, %v:\n%s", put.header, got)
 		}
@@ -120,14 +128,17 @@ func TestOwnTransparency(t *testing.T) {
 		h := newOwnHouse(t, url)
 		h.must(t, "PUT "+h.at("alice")+"a.ics", ownEvent("A", ""))
 		h.must(t, "PUT "+h.at("bob")+"a.ics\nAs: bob", ownEvent("A", "TRANSP:TRANSPARENT\r\n"))
-		ask := `<C:free-busy-query` + busyNamed + `><C:time-range start="20261124T000000Z" end="20261125T000000Z"/></C:free-busy-query>`
+		ask := `<C:free-busy-query` + busyNamed +
+			`><C:time-range start="20261124T000000Z" end="20261125T000000Z"/></C:free-busy-query>`
 		for _, who := range []string{"alice", "bob"} {
 			if got := h.must(t, "REPORT "+h.at(who)+"\nAs: "+who, ask); !strings.Contains(got.body, "\nFREEBUSY") {
 				t.Errorf("alice is free, %s is told: %s", who, got.body)
 			}
 		}
 		// Bob's transparency counts for his time if the calendar counts as busy.
-		h.must(t, "PROPPATCH "+h.at("bob")+"\nAs: bob", `<D:propertyupdate`+busyNamed+`><D:set><D:prop><C:schedule-calendar-transp><C:opaque/></C:schedule-calendar-transp></D:prop></D:set></D:propertyupdate>`)
+		h.must(t, "PROPPATCH "+h.at("bob")+"\nAs: bob", `<D:propertyupdate`+busyNamed+
+			`><D:set><D:prop><C:schedule-calendar-transp><C:opaque/></C:schedule-calendar-transp></D:prop></D:set></`+
+			`D:propertyupdate>`)
 		if got := h.must(t, "REPORT /dav/calendars/bob/\nAs: bob", ask); strings.Contains(got.body, "\nFREEBUSY") {
 			t.Errorf("bob is busy: %s", got.body)
 		}
@@ -144,30 +155,42 @@ func TestOwnAlarmsInEveryAnswer(t *testing.T) {
 	testdb.Each(t, func(t *testing.T, url string) {
 		h := newOwnHouse(t, url)
 		h.must(t, "PUT "+h.at("bob")+"a.ics\nAs: bob", ownEvent("A", bobAlarm))
-		const alarms = `<C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT"><C:comp-filter name="VALARM"><C:time-range start="20261124T%s" end="20261124T%s"/></C:comp-filter></C:comp-filter></C:comp-filter></C:filter>`
+		const alarms = `<C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT"><C:comp-filter ` +
+			`name="VALARM"><C:time-range start="20261124T%s" ` +
+			`end="20261124T%s"/></C:comp-filter></C:comp-filter></C:comp-filter></C:filter>`
 		query := func(from, until string) string {
-			return `<C:calendar-query` + busyNamed + `><D:prop><C:calendar-data/></D:prop>` + fmt.Sprintf(alarms, from, until) + `</C:calendar-query>`
+			return `<C:calendar-query` + busyNamed + `><D:prop><C:calendar-data/></D:prop>` +
+				fmt.Sprintf(alarms, from, until) + `</C:calendar-query>`
 		}
 		multiget := func(who string) string {
-			return `<C:calendar-multiget` + busyNamed + `><D:prop><C:calendar-data/></D:prop><D:href>` + h.at(who) + `a.ics</D:href></C:calendar-multiget>`
+			return `<C:calendar-multiget` + busyNamed + `><D:prop><C:calendar-data/></D:prop><D:href>` + h.at(who) +
+				`a.ics</D:href></C:calendar-multiget>`
 		}
 		early, late := query("075900Z", "080100Z"), query("085400Z", "085600Z")
 		for range 3 { // the third read comes from memory
 			for who, asks := range map[string]map[string]string{
-				"bob":   {"REPORT " + h.at("bob") + "\nDepth: 1": early, "REPORT " + h.at("bob"): multiget("bob"), "GET " + h.at("bob"): ""},
-				"alice": {"REPORT " + h.at("alice") + "\nDepth: 1": late, "REPORT " + h.at("alice"): multiget("alice"), "GET " + h.at("alice"): ""},
+				"bob": {
+					"REPORT " + h.at("bob") + "\nDepth: 1": early, "REPORT " + h.at("bob"): multiget("bob"),
+					"GET " + h.at("bob"): "",
+				},
+				"alice": {
+					"REPORT " + h.at("alice") + "\nDepth: 1": late, "REPORT " + h.at("alice"): multiget("alice"),
+					"GET " + h.at("alice"): "",
+				},
 			} {
 				want, other := "TRIGGER:-PT1H", "TRIGGER:-PT5M"
 				if who == "alice" {
 					want, other = other, want
 				}
 				for head, body := range asks {
-					if got := h.must(t, head+"\nAs: "+who, body).body; strings.Count(got, want) != 1 || strings.Contains(got, other) {
+					if got := h.must(t, head+"\nAs: "+who, body).body; strings.Count(got, want) != 1 ||
+						strings.Contains(got, other) {
 						t.Errorf("%s asks %s:\n%s", who, head, got)
 					}
 				}
 			}
-			if got := h.must(t, "REPORT "+h.at("bob")+"\nDepth: 1\nAs: bob", late).body; strings.Contains(got, "a.ics") {
+			if got := h.must(t, "REPORT "+h.at("bob")+"\nDepth: 1\nAs: bob", late).body; strings.Contains(got,
+				"a.ics") {
 				t.Errorf("bob finds alice's alarm: %s", got)
 			}
 		}

@@ -35,7 +35,9 @@ func TestPathsAreUnderstood(t *testing.T) {
 		{"/dav/calendars/alice/%7Buser%7D/", place{form: formCalendar, user: "alice", calendar: "{user}"}},
 		{"/dav/calendars/alice/work/x.ics", place{form: formObject, user: "alice", calendar: "work", object: "x.ics"}},
 		{"/dav/calendars/alice/work/a%2Fb", place{form: formObject, user: "alice", calendar: "work", object: "a/b"}},
-		{"/dav/calendars/alice/work/a%252Fb/", place{form: formObject, user: "alice", calendar: "work", object: "a%2Fb"}},
+		{"/dav/calendars/alice/work/a%252Fb/", place{
+			form: formObject, user: "alice", calendar: "work", object: "a%2Fb",
+		}},
 		{"/dav/calendars/alice/work/...", place{form: formObject, user: "alice", calendar: "work", object: "..."}},
 	} {
 		got, err := addresses{}.parse(c.path)
@@ -99,7 +101,9 @@ func TestHrefsMayBeWholeURLs(t *testing.T) {
 			t.Errorf("%q: %v, %v", href, got, err)
 		}
 	}
-	for _, href := range []string{"mailto:alice@example.com", "http://[::1", "/dav/calendars/%ff", "/dav/calendars/%zz/%00"} {
+	for _, href := range []string{
+		"mailto:alice@example.com", "http://[::1", "/dav/calendars/%ff", "/dav/calendars/%zz/%00",
+	} {
 		if got, err := (addresses{}).parseHref(href); err == nil {
 			t.Errorf("%q is taken for %v", href, got)
 		}
@@ -159,7 +163,8 @@ func TestParents(t *testing.T) {
 // FuzzPath: every parsed path is written in one way, and parses to the same place again.
 func FuzzPath(f *testing.F) {
 	for _, path := range []string{
-		"/", "/dav/", "/dav/calendars/alice/work/a%2Fb.ics", "/dav//", "/dav/%2e%2e/", "/principals/", "/cal/dav/calendars/%00",
+		"/", "/dav/", "/dav/calendars/alice/work/a%2Fb.ics", "/dav//", "/dav/%2e%2e/", "/principals/",
+		"/cal/dav/calendars/%00",
 		"/dav/calendars/o&d@example.com/%C3%BC/a;b,c?d",
 	} {
 		f.Add(path)
@@ -193,9 +198,11 @@ func FuzzPath(f *testing.F) {
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	want := strings.Fields(`/ /.well-known/caldav /principals /dav /dav/principals /dav/principals/{user}
-		/dav/calendars /dav/calendars/{user} /dav/calendars/{user}/inbox /dav/calendars/{user}/outbox /dav/calendars/{user}/inbox/{message}
+		/dav/calendars /dav/calendars/{user} /dav/calendars/{user}/inbox /dav/calendars/{user}/outbox
+		/dav/calendars/{user}/inbox/{message}
 		/dav/calendars/{user}/{calendar} /dav/calendars/{user}/{calendar}/{object}
-		/dav/notifications /dav/notifications/{user} /dav/notifications/{user}/{notice} /dav/links/{link} /dav/links/{link}/{title}
+		/dav/notifications /dav/notifications/{user} /dav/notifications/{user}/{notice}
+		/dav/links/{link} /dav/links/{link}/{title}
 		/dav/push/{registration}`)
 	if diff := cmp.Diff(want, Routes()); diff != "" {
 		t.Errorf("routes (-want +got):\n%s", diff)

@@ -28,7 +28,9 @@ func newProcess(t *testing.T, database string, c *housetest.Clock) *process {
 	t.Helper()
 	p := &process{House: housetest.Open(t, database, c)}
 	p.auth, p.service = auth.New(p.Login()), service.New(p.Middle())
-	h, err := caldav.New(caldav.Config{Service: p.service, Limits: caldav.DefaultLimits(), Logger: p.Logger(), Now: p.Now})
+	h, err := caldav.New(caldav.Config{
+		Service: p.service, Limits: caldav.DefaultLimits(), Logger: p.Logger(), Now: p.Now,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

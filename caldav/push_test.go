@@ -24,7 +24,10 @@ func pushIn(file string) func(*caldav.Config) {
 
 func withPush(c *caldav.Config) {
 	c.BaseURL = &url.URL{Scheme: "https", Host: "cal.example.com"}
-	c.Push = &caldav.Push{Key: "BA1Hxzyi1RUM1b5wjxsn7nGxAszw2u61m164i3MrAIxHF6YK5h4SDYic-dRuU_RCPCfA5aq9ojSwk5Y2EmClBPs", Topics: calendar.TopicKey("key"), Parse: parsePush}
+	c.Push = &caldav.Push{
+		Key:    "BA1Hxzyi1RUM1b5wjxsn7nGxAszw2u61m164i3MrAIxHF6YK5h4SDYic-dRuU_RCPCfA5aq9ojSwk5Y2EmClBPs",
+		Topics: calendar.TopicKey("key"), Parse: parsePush,
+	}
 }
 
 func parsePush(endpoint, key, auth string) (calendar.PushSubscription, error) {
@@ -34,10 +37,14 @@ func parsePush(endpoint, key, auth string) (calendar.PushSubscription, error) {
 
 // registration is DAVx⁵'s body.
 func registration(endpoint string) string {
-	return `<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><push-register xmlns="https://bitfire.at/webdav-push"><subscription><web-push-subscription>` +
+	return `<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><push-register ` +
+		`xmlns="https://bitfire.at/webdav-push"><subscription><web-push-subscription>` +
 		`<push-resource>` + endpoint + `</push-resource>` +
-		`<subscription-public-key type="p256dh">BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4</subscription-public-key>` +
-		`<auth-secret>BTBZMqHH6r4Tts7J_aSIgg</auth-secret></web-push-subscription></subscription><expires>Mon, 23 Nov 2026 10:00:00 GMT</expires></push-register>`
+		`<subscription-public-key ` +
+		`type="p256dh">BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4</` +
+		`subscription-public-key>` +
+		`<auth-secret>BTBZMqHH6r4Tts7J_aSIgg</auth-secret></web-push-subscription></subscription><expires>Mon, 23 ` +
+		`Nov 2026 10:00:00 GMT</expires></push-register>`
 }
 
 func pushEvent(uid string) string {
@@ -63,7 +70,8 @@ func TestAClientIsNotToldOfItsOwnChange(t *testing.T) {
 		h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
 		register := func(endpoint string) string {
 			t.Helper()
-			r := h.send(t, "POST /dav/calendars/alice/work/\nContent-Type: application/xml; charset=utf-8", registration(endpoint))
+			r := h.send(t, "POST /dav/calendars/alice/work/\nContent-Type: application/xml; charset=utf-8",
+				registration(endpoint))
 			if r.status != http.StatusNoContent {
 				t.Fatalf("registering: %d %s", r.status, r.body)
 			}
@@ -77,10 +85,13 @@ func TestAClientIsNotToldOfItsOwnChange(t *testing.T) {
 			what, request, body string
 			told                int
 		}{
-			{"put by the phone", "PUT /dav/calendars/alice/work/a.ics\nPush-Dont-Notify: \"" + phone + "\"", pushEvent("a"), 1},
-			{"deleted by the phone", "DELETE /dav/calendars/alice/work/a.ics\nPush-Dont-Notify: \"" + phone + "\", \"https://elsewhere.example.com/\"", "", 1},
+			{"put by the phone", "PUT /dav/calendars/alice/work/a.ics\nPush-Dont-Notify: \"" + phone +
+				"\"", pushEvent("a"), 1},
+			{"deleted by the phone", "DELETE /dav/calendars/alice/work/a.ics\nPush-Dont-Notify: \"" + phone +
+				"\", \"https://elsewhere.example.com/\"", "", 1},
 			{"put for all", "PUT /dav/calendars/alice/work/b.ics\nPush-Dont-Notify: *", pushEvent("b"), 0},
-			{"put by the tablet, refused", "PUT /dav/calendars/alice/work/b.ics\nIf-None-Match: *\nPush-Dont-Notify: \"" + tablet + "\"", pushEvent("b"), 0},
+			{"put by the tablet, refused", "PUT /dav/calendars/alice/work/b.ics\nIf-None-Match: *\nPush-Dont-Notify: " +
+				"\"" + tablet + "\"", pushEvent("b"), 0},
 			{"put by another client", "PUT /dav/calendars/alice/work/c.ics", pushEvent("c"), 2},
 		} {
 			h.send(t, c.request, c.body)
@@ -100,15 +111,16 @@ func TestAClientIsNotToldOfItsOwnChange(t *testing.T) {
 	})
 }
 
-// TestRegistrationsAreOnesOwn: a user can only end their own registrations, and register only for calendars that they may
-// read. The registrations of a home and of a user are limited.
+// TestRegistrationsAreOnesOwn: a user can only end their own registrations, and register only for calendars that they
+// may read. The registrations of a home and of a user are limited.
 func TestRegistrationsAreOnesOwn(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
 		h := newHouse(t, url, withPush)
 		h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
 		const post = "\nContent-Type: application/xml"
-		at := strings.TrimPrefix(h.send(t, "POST /dav/calendars/alice/work/"+post, registration("https://push.example.net/a")).header.Get("Location"), "https://cal.example.com")
+		at := strings.TrimPrefix(h.send(t, "POST /dav/calendars/alice/work/"+post,
+			registration("https://push.example.net/a")).header.Get("Location"), "https://cal.example.com")
 		for _, c := range []struct {
 			request string
 			want    int
@@ -133,13 +145,15 @@ func TestRegistrationsAreOnesOwn(t *testing.T) {
 			}
 		}
 		for i := range 21 {
-			got := h.send(t, "POST /dav/calendars/alice/"+post, registration(fmt.Sprintf("https://push.example.net/home/%d", i)))
+			got := h.send(t, "POST /dav/calendars/alice/"+post,
+				registration(fmt.Sprintf("https://push.example.net/home/%d", i)))
 			if refused := got.status == 403 && strings.Contains(got.body, "push-not-available"); refused != (i == 20) {
 				t.Errorf("registration %d of the home: %d %s", i+1, got.status, got.body)
 			}
 		}
 		for i := range 250 {
-			h.send(t, "POST /dav/calendars/alice/work/"+post, registration(fmt.Sprintf("https://push.example.net/%d", i)))
+			h.send(t, "POST /dav/calendars/alice/work/"+post,
+				registration(fmt.Sprintf("https://push.example.net/%d", i)))
 		}
 		h.must(t, "PUT /dav/calendars/alice/work/a.ics", pushEvent("a"))
 		if n := len(h.due(t)); n != 200 {

@@ -170,7 +170,8 @@ func newCrowd(t *testing.T, url string, seed uint64) *crowd {
 	clock := housetest.At(now)
 	clock.Form = fmt.Sprintf("id-%d-%%d", seed)
 	c := &crowd{
-		T: t, seed: seed, owners: map[string]*owner{}, puts: map[string]*sent{}, tags: map[string]string{}, last: map[string]string{}, lies: map[string]*lying{},
+		T: t, seed: seed, owners: map[string]*owner{}, puts: map[string]*sent{}, tags: map[string]string{},
+		last: map[string]string{}, lies: map[string]*lying{},
 	}
 	c.plain = newProcess(t, url, clock)
 	for i := range c.here {
@@ -179,12 +180,16 @@ func newCrowd(t *testing.T, url string, seed uint64) *crowd {
 	for _, name := range []string{"alice", "bob"} {
 		u, err := c.plain.auth.CreateUser(t.Context(), auth.NewUser{Name: name, Password: randomPassword + "0"})
 		c.must(err)
-		o := &owner{Caller: calendar.Caller{User: u, Scopes: calendar.ScopeAll, Agent: "mover"}, enabled: &fact{what: "enabled", is: true}, roomy: &fact{what: "has room", is: true}}
+		o := &owner{
+			Caller:  calendar.Caller{User: u, Scopes: calendar.ScopeAll, Agent: "mover"},
+			enabled: &fact{what: "enabled", is: true}, roomy: &fact{what: "has room", is: true},
+		}
 		c.owners[name] = o
 		for i := range o.passwords {
 			o.passwords[i] = &fact{what: fmt.Sprint("the password is number ", i), is: i == 0}
 			c.logins = append(c.logins, &login{
-				user: name, header: basic(name, fmt.Sprint(randomPassword, i)), needs: []*fact{o.enabled, o.passwords[i]},
+				user: name, header: basic(name, fmt.Sprint(randomPassword, i)),
+				needs: []*fact{o.enabled, o.passwords[i]},
 			})
 		}
 		stays, err := c.plain.service.CreateCalendar(t.Context(), o.Caller, calendar.NewCalendar{Segment: "default"})
@@ -197,9 +202,14 @@ func newCrowd(t *testing.T, url string, seed uint64) *crowd {
 			cal, err := c.plain.service.CreateCalendar(t.Context(), o.Caller, calendar.NewCalendar{Segment: at})
 			c.must(err)
 			o.cals = append(o.cals, cal)
-			c.lies[pathOf(name, at)] = &lying{there: fact{what: "the calendar is there", is: true}, in: cal.ID, owner: o}
+			c.lies[pathOf(name, at)] = &lying{
+				there: fact{what: "the calendar is there", is: true}, in: cal.ID, owner: o,
+			}
 			for i := range 2 {
-				_, err := c.plain.service.Put(t.Context(), o.Caller, cal, calendar.Draft{Name: calendar.ObjectName(fmt.Sprint("keep", i, ".ics")), Data: []byte(event(fmt.Sprint("keep", i), "keep"))})
+				_, err := c.plain.service.Put(t.Context(), o.Caller, cal, calendar.Draft{
+					Name: calendar.ObjectName(fmt.Sprint("keep", i, ".ics")),
+					Data: []byte(event(fmt.Sprint("keep", i), "keep")),
+				})
 				c.must(err)
 			}
 		}
@@ -214,7 +224,10 @@ func newCrowd(t *testing.T, url string, seed uint64) *crowd {
 		c.newToken(rand.New(rand.NewPCG(seed, 77)), c.plain)
 	}
 	never := &fact{what: "the name is the token's"}
-	c.logins = append(c.logins, &login{user: "bob", header: basic("bob", strings.TrimPrefix(c.logins[len(c.logins)-1].header, "Bearer ")), needs: []*fact{never}})
+	c.logins = append(c.logins, &login{
+		user: "bob", header: basic("bob", strings.TrimPrefix(c.logins[len(c.logins)-1].header, "Bearer ")),
+		needs: []*fact{never},
+	})
 	return c
 }
 
@@ -232,7 +245,10 @@ func (c *crowd) must(err error) {
 // newToken makes a token of alice's, some of which are for one calendar, or end.
 func (c *crowd) newToken(r *rand.Rand, by *process) {
 	alice := c.owners["alice"]
-	l := &login{user: "alice", needs: []*fact{alice.enabled, {what: "the token stands", is: true}, {what: "the token writes", is: true}}}
+	l := &login{
+		user:  "alice",
+		needs: []*fact{alice.enabled, {what: "the token stands", is: true}, {what: "the token writes", is: true}},
+	}
 	spec := auth.TokenSpec{User: "alice", Name: "program", Scopes: calendar.ScopeRead | calendar.ScopeWrite}
 	if l.expires = r.IntN(4) == 0; l.expires {
 		spec.Expires = by.Now().Add(tokenLasts)
@@ -393,7 +409,8 @@ func (c *crowd) judge(p *sent, needs []seen, room seen, got reply, alone bool) {
 		c.Errorf("%s: kept beyond the quota", p.what)
 	}
 	switch {
-	case p.status == http.StatusServiceUnavailable && strings.Contains(got.body, "your access changed"): // it has to be repeated
+	case p.status == http.StatusServiceUnavailable && strings.Contains(got.body, "your access changed"):
+		// it has to be repeated
 	case p.status >= 500 && p.status != http.StatusInsufficientStorage:
 		c.Errorf("%s: %d %s", p.what, p.status, got.body)
 	case allowed && p.status == http.StatusUnauthorized:
@@ -481,7 +498,8 @@ func (c *crowd) disturb(r *rand.Rand, by *process, path, name string) {
 		to := pathOf(user, []calendar.Segment{"one", "two"}[r.IntN(2)]) + fmt.Sprint("n", r.IntN(8)) + ".ics"
 		by.send(c.T, "MOVE", path+name+".ics", "", append(headers, "Destination", by.http.URL+to)...)
 	case 2:
-		by.send(c.T, "PROPPATCH", path, `<propertyupdate xmlns="DAV:"><set><prop><displayname>`+name+`</displayname></prop></set></propertyupdate>`, headers...)
+		by.send(c.T, "PROPPATCH", path, `<propertyupdate xmlns="DAV:"><set><prop><displayname>`+name+
+			`</displayname></prop></set></propertyupdate>`, headers...)
 	default:
 		by.send(c.T, "PROPFIND", pathOf(user, ""), "", append(headers, "Depth", "1")...)
 	}
@@ -520,15 +538,19 @@ func (c *crowd) govern(r *rand.Rand) {
 	case 3:
 		if token.reaches != nil {
 			gone := alice.cals[r.IntN(2)].ID
-			rest := slices.DeleteFunc([]calendar.CalendarID{alice.cals[0].ID, alice.cals[1].ID}, func(id calendar.CalendarID) bool {
+			rest := slices.DeleteFunc([]calendar.CalendarID{
+				alice.cals[0].ID, alice.cals[1].ID,
+			}, func(id calendar.CalendarID) bool {
 				return id == gone || !token.reaches[id].look().is
 			})
 			if len(rest) > 0 {
-				become(false, func() { c.must2(by.auth.NarrowToken(ctx, token.token, calendar.ScopeAll, rest)) }, token.reaches[gone])
+				become(false, func() { c.must2(by.auth.NarrowToken(ctx, token.token, calendar.ScopeAll, rest)) },
+					token.reaches[gone])
 			}
 			return
 		}
-		become(false, func() { c.must2(by.auth.NarrowToken(ctx, token.token, calendar.ScopeRead, nil)) }, token.needs[2])
+		become(false, func() { c.must2(by.auth.NarrowToken(ctx, token.token, calendar.ScopeRead, nil)) },
+			token.needs[2])
 	case 4:
 		is, most := o.roomy.look().is, int64(calendar.Unbounded)
 		if is {
@@ -588,7 +610,8 @@ func (c *crowd) setPassword(ctx context.Context, by *process, o *owner) {
 		next = 1
 	}
 	become(false, func() {
-		become(true, func() { c.must2(by.auth.SetPassword(ctx, o.User.Name, fmt.Sprint(randomPassword, next))) }, o.passwords[next])
+		become(true, func() { c.must2(by.auth.SetPassword(ctx, o.User.Name, fmt.Sprint(randomPassword, next))) },
+			o.passwords[next])
 	}, o.passwords[1-next])
 }
 
@@ -739,7 +762,8 @@ func (c *crowd) follow(o *owner, id calendar.CalendarID) (held calendar.Usage) {
 		}
 		before, found := there[line.Object]
 		if found == (line.Did == calendar.Created) || before.data != string(line.Before) {
-			c.Errorf("%s@%d: %s is %s over %q, and was %q", id, line.Version, line.Object, line.Did, line.Before, before.data)
+			c.Errorf("%s@%d: %s is %s over %q, and was %q", id, line.Version, line.Object, line.Did, line.Before,
+				before.data)
 		}
 		if delete(there, line.Object); line.Did != calendar.Deleted {
 			after := afterwards(lines[i+1:], line.Object, final)
@@ -754,7 +778,9 @@ func (c *crowd) follow(o *owner, id calendar.CalendarID) (held calendar.Usage) {
 		c.Errorf("%s: by the journal, and in fact: %s", id, diff)
 	}
 	for v, known := range versions {
-		for o, err := range c.plain.Store.Changes(c.Context(), id, calendar.VersionRange{After: v, Until: 1 << 40, Unbroken: v}) {
+		for o, err := range c.plain.Store.Changes(c.Context(), id, calendar.VersionRange{
+			After: v, Until: 1 << 40, Unbroken: v,
+		}) {
 			c.must(err)
 			if delete(known, o.Name); !o.Deleted {
 				known[o.Name] = o.Version

@@ -20,7 +20,8 @@ func TestPutWithinQuota(t *testing.T) {
 		who := here.user(t, "alice")
 		put := func(n int) int {
 			name := fmt.Sprint("n", n)
-			return here.send(t, http.MethodPut, "/dav/calendars/alice/work/"+name+".ics", event(name, "x"), "Authorization", who, "If-None-Match", "*").status
+			return here.send(t, http.MethodPut, "/dav/calendars/alice/work/"+name+".ics", event(name, "x"),
+				"Authorization", who, "If-None-Match", "*").status
 		}
 		for n := range 3 {
 			if got := put(n); got != http.StatusCreated {
@@ -31,7 +32,8 @@ func TestPutWithinQuota(t *testing.T) {
 		if _, err := there.auth.ChangeUser(t.Context(), "alice", auth.UserEdit{QuotaObjects: &most}); err != nil {
 			t.Fatal(err)
 		}
-		if got := here.send(t, "PROPFIND", "/dav/calendars/alice/", "", "Authorization", who, "Depth", "0").status; got != http.StatusMultiStatus {
+		if got := here.send(t, "PROPFIND", "/dav/calendars/alice/", "", "Authorization", who, "Depth", "0").
+			status; got != http.StatusMultiStatus {
 			t.Fatalf("the home: %d", got)
 		}
 		if got := put(3); got != http.StatusInsufficientStorage {
@@ -46,7 +48,8 @@ func (p *process) user(t *testing.T, name string) string {
 	const password = "correct horse battery"
 	u, err := p.auth.CreateUser(t.Context(), auth.NewUser{Name: name, Password: password})
 	if err == nil {
-		_, err = p.service.CreateCalendar(t.Context(), calendar.Caller{User: u, Scopes: calendar.ScopeAll}, calendar.NewCalendar{Segment: "work"})
+		_, err = p.service.CreateCalendar(t.Context(), calendar.Caller{User: u, Scopes: calendar.ScopeAll},
+			calendar.NewCalendar{Segment: "work"})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -76,13 +79,16 @@ func TestPutAfterRevocation(t *testing.T) {
 				c := housetest.At(now)
 				here, there := newProcess(t, url, c), newProcess(t, url, c)
 				here.user(t, "alice")
-				token, secret, err := there.auth.CreateToken(t.Context(), auth.TokenSpec{User: "alice", Name: "program", Scopes: calendar.ScopeRead | calendar.ScopeWrite})
+				token, secret, err := there.auth.CreateToken(t.Context(), auth.TokenSpec{
+					User: "alice", Name: "program", Scopes: calendar.ScopeRead | calendar.ScopeWrite,
+				})
 				if err != nil {
 					t.Fatal(err)
 				}
 				put := func(n int) int {
 					name := fmt.Sprint("n", n)
-					return here.send(t, http.MethodPut, "/dav/calendars/alice/work/"+name+".ics", event(name, "x"), "Authorization", "Bearer "+string(secret), "If-None-Match", "*").status
+					return here.send(t, http.MethodPut, "/dav/calendars/alice/work/"+name+".ics", event(name, "x"),
+						"Authorization", "Bearer "+string(secret), "If-None-Match", "*").status
 				}
 				for n := range 3 {
 					if got := put(n); got != http.StatusCreated {

@@ -22,9 +22,11 @@ func TestQuota(t *testing.T) {
 		}
 		h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
 		text := event("a", "x")
-		used, left := fmt.Sprintf("quota-used-bytes>%d<", len(text)), fmt.Sprintf("quota-available-bytes>%d<", 500-len(text))
+		used, left := fmt.Sprintf("quota-used-bytes>%d<", len(text)), fmt.Sprintf("quota-available-bytes>%d<",
+			500-len(text))
 		h.must(t, "PUT /dav/calendars/alice/work/a.ics\nContent-Type: text/calendar", text)
-		if body := ask("/dav/calendars/alice/", "alice"); !strings.Contains(body, used) || !strings.Contains(body, "<d:quota-available-bytes/>") {
+		if body := ask("/dav/calendars/alice/", "alice"); !strings.Contains(body, used) ||
+			!strings.Contains(body, "<d:quota-available-bytes/>") {
 			t.Errorf("without a bound (%d bytes): %s", len(text), body)
 		}
 		h.middle.Quota = calendar.Quota{Bytes: 500, Calendars: 1}

@@ -37,16 +37,21 @@ func TestHomeIsReadAtOnce(t *testing.T) {
 	testdb.Each(t, func(t *testing.T, url string) {
 		h := newHouse(t, url, nil)
 		h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
-		const body = `<d:propfind xmlns:d="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav" xmlns:s="http://calendarserver.org/ns/"><d:prop>
-			<d:sync-token/><s:getctag/><d:quota-used-bytes/><c:schedule-default-calendar-URL/><s:subscribed-strip-todos/></d:prop></d:propfind>`
-		first := h.must(t, "PROPFIND /dav/calendars/alice/\nDepth: 1", body) // the first listing records the members of the home
+		const body = `<d:propfind xmlns:d="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav"
+			xmlns:s="http://calendarserver.org/ns/"><d:prop>
+			<d:sync-token/><s:getctag/><d:quota-used-bytes/><c:schedule-default-calendar-URL/>
+			<s:subscribed-strip-todos/></d:prop></d:propfind>`
+		// the first listing records the members of the home
+		first := h.must(t, "PROPFIND /dav/calendars/alice/\nDepth: 1", body)
 
 		all, err := trace.ParseSampler("always_on", "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		var c counted
-		tracer := trace.New(trace.Config{Sampler: all, Send: c.send, Now: time.Now, Logger: slog.New(slog.DiscardHandler)})
+		tracer := trace.New(trace.Config{
+			Sampler: all, Send: c.send, Now: time.Now, Logger: slog.New(slog.DiscardHandler),
+		})
 		stop := tracer.Begin(t.Context())
 		ctx, span := tracer.Request(t.Context(), "PROPFIND", "")
 		r := httptest.NewRequestWithContext(ctx, "PROPFIND", "/dav/calendars/alice/", strings.NewReader(body))
@@ -55,7 +60,8 @@ func TestHomeIsReadAtOnce(t *testing.T) {
 		h.ServeHTTP(got, r)
 		span.End(false)
 		stop()
-		if got.Body.String() != first.body || !strings.Contains(first.body, "<c:schedule-default-calendar-URL><d:href>/dav/calendars/alice/work/<") {
+		if got.Body.String() != first.body ||
+			!strings.Contains(first.body, "<c:schedule-default-calendar-URL><d:href>/dav/calendars/alice/work/<") {
 			t.Errorf("got %s, and before %s", got.Body, first.body)
 		}
 		want := "SELECT invitations" // the calendars, by the first of their tables

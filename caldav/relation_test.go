@@ -54,8 +54,10 @@ func shelves() map[string]shelf {
 		"/dav/": everybodys, "/dav/principals/": everybodys, "/dav/calendars/": everybodys,
 		"/dav/principals/{user}/": persons,
 		"/dav/calendars/{user}/":  privates,
-		"/dav/notifications/":     everybodys, "/dav/notifications/{user}/": words, "/dav/notifications/{user}/{notice}": words,
-		"/dav/calendars/{user}/inbox/": words, "/dav/calendars/{user}/inbox/{message}": words, "/dav/calendars/{user}/outbox/": words,
+		"/dav/notifications/":     everybodys, "/dav/notifications/{user}/": words,
+		"/dav/notifications/{user}/{notice}": words,
+		"/dav/calendars/{user}/inbox/":       words, "/dav/calendars/{user}/inbox/{message}": words,
+		"/dav/calendars/{user}/outbox/":     words,
 		"/dav/calendars/{user}/{calendar}/": calendars, "/dav/calendars/{user}/{calendar}/{object}": calendars,
 	}
 }
@@ -72,19 +74,29 @@ func relations() []relation {
 			may: append([]string{"d:write-properties", "d:write-acl", "own"}, writing...),
 		},
 		{name: "owner's reading token", as: "alice read", inOwners: true, sees: true, may: reading},
-		{name: "writer", as: "bob", share: calendar.WriteAccess, sees: true, may: append([]string{"d:write-properties"}, writing...), finds: []string{"DELETE"}},
+		{name: "writer", as: "bob", share: calendar.WriteAccess, sees: true, may: append([]string{"d:write-properties"},
+			writing...), finds: []string{"DELETE"}},
 		{name: "writer's reading token", as: "bob read", share: calendar.WriteAccess, sees: true, may: reading},
-		{name: "reader", as: "bob", share: calendar.ReadAccess, sees: true, may: reading, finds: []string{"PROPPATCH", "DELETE"}},
+		{name: "reader", as: "bob", share: calendar.ReadAccess, sees: true, may: reading, finds: []string{
+			"PROPPATCH", "DELETE",
+		}},
 		{
 			name: "who sees busy times", as: "bob", share: calendar.FreeBusyAccess,
-			finds: append([]string{"DELETE", "GET", "HEAD", "calendar-query", "calendar-multiget", "sync-collection"}, seeing...),
+			finds: append([]string{"DELETE", "GET", "HEAD", "calendar-query", "calendar-multiget", "sync-collection"},
+				seeing...),
 		},
 		{name: "who was invited", as: "bob", share: calendar.WriteAccess, offered: true},
 		{name: "stranger", as: "bob"},
 		{name: "stranger at the owner's address", as: "bob", inOwners: true},
 		{name: "writer at the owner's address", as: "bob", share: calendar.WriteAccess, inOwners: true},
-		{name: "who sees busy times, at the owner's address", as: "bob", share: calendar.FreeBusyAccess, inOwners: true},
-		{name: "writer's bound token at the owner's address", as: "bob bound", share: calendar.WriteAccess, inOwners: true},
+		{
+			name: "who sees busy times, at the owner's address", as: "bob", share: calendar.FreeBusyAccess,
+			inOwners: true,
+		},
+		{
+			name: "writer's bound token at the owner's address", as: "bob bound", share: calendar.WriteAccess,
+			inOwners: true,
+		},
 		{name: "owner's token for another calendar", as: "alice bound", inOwners: true},
 		{name: "writer's token for another calendar", as: "bob bound", share: calendar.WriteAccess},
 		{name: "owner's token without a scope", as: "alice none", inOwners: true, sees: true},
@@ -107,7 +119,8 @@ type sample struct {
 	lists bool
 }
 
-const dead = `<D:propertyupdate xmlns:D="DAV:"><D:set><D:prop><x:x xmlns:x="urn:x">x</x:x></D:prop></D:set></D:propertyupdate>`
+const dead = `<D:propertyupdate xmlns:D="DAV:"><D:set><D:prop><x:x ` +
+	`xmlns:x="urn:x">x</x:x></D:prop></D:set></D:propertyupdate>`
 
 // samples maps operations to requests. OWN stands for a calendar of the caller's own, INVITATION for bob's invitation
 // to the calendar.
@@ -119,34 +132,62 @@ func samples() map[string]sample {
 		"PUT": {body: event("a", "Changed")},
 		"POST text/calendar": {
 			body: event("new", "Added"), header: "Content-Type: text/calendar",
-			outbox: "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nMETHOD:REQUEST\r\nBEGIN:VFREEBUSY\r\nUID:ask\r\nDTSTAMP:20261101T000000Z\r\n" +
-				"DTSTART:20261101T000000Z\r\nDTEND:20261201T000000Z\r\nORGANIZER:/dav/principals/USER/\r\nATTENDEE:/dav/principals/USER/\r\nEND:VFREEBUSY\r\nEND:VCALENDAR\r\n",
+			outbox: "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nMETHOD:REQUEST\r\nBEGIN:VFREEBUSY\r\n" +
+				"UID:ask\r\nDTSTAMP:20261101T000000Z\r\n" +
+				"DTSTART:20261101T000000Z\r\nDTEND:20261201T000000Z\r\nORGANIZER:/dav/principals/USER/\r\n" +
+				"ATTENDEE:/dav/principals/USER/\r\nEND:VFREEBUSY\r\nEND:VCALENDAR\r\n",
 		},
 		"POST text/xml": {
 			header: "Content-Type: text/xml", needs: "d:write-acl",
-			body: `<S:share` + shared + `><S:set><D:href>/dav/principals/o&amp;d@example.com/</D:href><S:read/></S:set></S:share>`,
-			home: `<S:invite-reply` + shared + `><S:invite-accepted/><S:in-reply-to>INVITATION</S:in-reply-to></S:invite-reply>`,
+			body: `<S:share` + shared +
+				`><S:set><D:href>/dav/principals/o&amp;d@example.com/</D:href><S:read/></S:set></S:share>`,
+			home: `<S:invite-reply` + shared +
+				`><S:invite-accepted/><S:in-reply-to>INVITATION</S:in-reply-to></S:invite-reply>`,
 		},
 		"PROPFIND":   {header: "Depth: 1", lists: true},
 		"PROPPATCH":  {body: dead},
 		"COPY":       {header: "Destination: OWNcopy.ics"},
 		"MOVE":       {header: "Destination: OWNmoved.ics"},
 		"MKCALENDAR": {fresh: true},
-		"MKCOL": {fresh: true, body: `<D:mkcol` + named + `><D:set><D:prop><D:resourcetype><D:collection/><C:calendar/></D:resourcetype>
+		"MKCOL": {fresh: true, body: `<D:mkcol` + named +
+			`><D:set><D:prop><D:resourcetype><D:collection/><C:calendar/></D:resourcetype>
 			</D:prop></D:set></D:mkcol>`},
-		"ACL":               {body: `<D:acl xmlns:D="DAV:"/>`, needs: "d:read"},
-		"calendar-query":    {body: `<C:calendar-query` + named + `><D:prop><C:calendar-data/></D:prop><C:filter><C:comp-filter name="VCALENDAR"/></C:filter></C:calendar-query>`, header: "Depth: 1", lists: true},
-		"calendar-multiget": {body: `<C:calendar-multiget` + named + `><D:prop><C:calendar-data/></D:prop><D:href>PATHa.ics</D:href></C:calendar-multiget>`},
+		"ACL": {body: `<D:acl xmlns:D="DAV:"/>`, needs: "d:read"},
+		"calendar-query": {
+			body: `<C:calendar-query` + named + `><D:prop><C:calendar-data/></D:prop><C:filter><C:comp-filter ` +
+				`name="VCALENDAR"/></C:filter></C:calendar-query>`, header: "Depth: 1", lists: true,
+		},
+		"calendar-multiget": {
+			body: `<C:calendar-multiget` + named +
+				`><D:prop><C:calendar-data/></D:prop><D:href>PATHa.ics</D:href></C:calendar-multiget>`,
+		},
 		"free-busy-query": {
-			body:  `<C:free-busy-query` + named + `><C:time-range start="20261101T000000Z" end="20261201T000000Z"/></C:free-busy-query>`,
+			body: `<C:free-busy-query` + named +
+				`><C:time-range start="20261101T000000Z" end="20261201T000000Z"/></C:free-busy-query>`,
 			needs: "c:read-free-busy", lists: true,
 		},
-		"sync-collection":                 {body: `<D:sync-collection` + named + `><D:sync-token/><D:sync-level>1</D:sync-level><D:prop><D:getetag/></D:prop></D:sync-collection>`, lists: true},
-		"expand-property":                 {body: `<D:expand-property` + named + `><D:property name="owner"><D:property name="displayname"/></D:property></D:expand-property>`},
-		"acl-principal-prop-set":          {body: `<D:acl-principal-prop-set` + named + `><D:prop><D:displayname/></D:prop></D:acl-principal-prop-set>`},
-		"principal-match":                 {body: `<D:principal-match` + named + `><D:self/></D:principal-match>`},
-		"principal-property-search":       {body: `<D:principal-property-search` + named + `><D:property-search><D:prop><D:displayname/></D:prop><D:match>bob</D:match></D:property-search><D:prop><D:displayname/></D:prop></D:principal-property-search>`},
-		"calendarserver-principal-search": {body: `<S:calendarserver-principal-search xmlns:S="http://calendarserver.org/ns/" xmlns:D="DAV:" context="attendee"><S:search-token>bob</S:search-token><D:prop><D:displayname/></D:prop></S:calendarserver-principal-search>`},
-		"principal-search-property-set":   {body: `<D:principal-search-property-set` + named + `/>`},
+		"sync-collection": {
+			body: `<D:sync-collection` + named + `><D:sync-token/><D:sync-level>1</D:sync-level><D:prop><D:getetag/` +
+				`></D:prop></D:sync-collection>`, lists: true,
+		},
+		"expand-property": {
+			body: `<D:expand-property` + named +
+				`><D:property name="owner"><D:property name="displayname"/></D:property></D:expand-property>`,
+		},
+		"acl-principal-prop-set": {
+			body: `<D:acl-principal-prop-set` + named + `><D:prop><D:displayname/></D:prop></D:acl-principal-prop-set>`,
+		},
+		"principal-match": {body: `<D:principal-match` + named + `><D:self/></D:principal-match>`},
+		"principal-property-search": {
+			body: `<D:principal-property-search` + named + `><D:property-search><D:prop><D:displayname/></` +
+				`D:prop><D:match>bob</D:match></D:property-search><D:prop><D:displayname/></D:prop></` +
+				`D:principal-property-search>`,
+		},
+		"calendarserver-principal-search": {
+			body: `<S:calendarserver-principal-search xmlns:S="http://calendarserver.org/ns/" xmlns:D="DAV:" ` +
+				`context="attendee"><S:search-token>bob</S:search-token><D:prop><D:displayname/></D:prop></` +
+				`S:calendarserver-principal-search>`,
+		},
+		"principal-search-property-set": {body: `<D:principal-search-property-set` + named + `/>`},
 	}
 }

@@ -14,7 +14,8 @@ import (
 // query returns a calendar-query for events.
 func query(data, event string) string {
 	return `<C:calendar-query xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><D:prop><D:getetag/>` + data +
-		`</D:prop><C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT">` + event + `</C:comp-filter></C:comp-filter></C:filter></C:calendar-query>`
+		`</D:prop><C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT">` + event +
+		`</C:comp-filter></C:comp-filter></C:filter></C:calendar-query>`
 }
 
 // TestFoldInsideOfACharacter: RFC 5545 §3.1 allows folds within a character, XML cannot represent them. Text that
@@ -32,12 +33,14 @@ func TestFoldInsideOfACharacter(t *testing.T) {
 	if got.body != stored {
 		t.Errorf("GET gives %q", got.body)
 	}
-	if tag := h.must(t, "PUT /dav/calendars/alice/work/cut.ics", stored).header.Get("ETag"); tag != got.header.Get("ETag") {
+	if tag := h.must(t, "PUT /dav/calendars/alice/work/cut.ics", stored).header.Get("ETag"); tag !=
+		got.header.Get("ETag") {
 		t.Errorf("%s is the tag of what is there, not %s", got.header.Get("ETag"), tag)
 	}
 	for _, data := range []string{
 		`<C:calendar-data/>`,
-		`<C:calendar-data><C:comp name="VCALENDAR"><C:comp name="VEVENT"><C:prop name="SUMMARY"/></C:comp></C:comp></C:calendar-data>`,
+		`<C:calendar-data><C:comp name="VCALENDAR"><C:comp name="VEVENT"><C:prop ` +
+			`name="SUMMARY"/></C:comp></C:comp></C:calendar-data>`,
 	} {
 		body := h.must(t, "REPORT /dav/calendars/alice/work/\nDepth: 1", query(data, "")).body
 		if err := xml.Unmarshal([]byte(body), new(any)); err != nil {

@@ -48,20 +48,23 @@ func (k kind) words() string {
 func RFCTable() string {
 	var b strings.Builder
 	b.WriteString("# CalDAV reference\n\n" +
-		"Generated from the tables in `caldav/` by `go test ./caldav -run TestRFCTable -update`, and checked by that test.\n\n" +
+		"Generated from the tables in `caldav/` by `go test ./caldav -run TestRFCTable -update`, and checked by that " +
+		"test.\n\n" +
 		"`DAV: " + davClasses + "`\n")
 	printTable(&b, "Addresses", []string{"address", "kind"}, addressRows())
 	printTable(&b, "Methods", []string{"method", "works on", "takes", "defined in"}, methodRows())
 	printTable(&b, "Reports", []string{"report", "works on", "defined in"}, reportRows())
 	printTable(&b, "Properties", []string{"property", "on", "set", "in allprop", "defined in"}, propertyRows())
-	b.WriteString("\nAny other property can be set on principals, homes, calendars and objects, and is stored as written.\n")
+	b.WriteString("\nAny other property can be set on principals, homes, calendars and objects, and is stored as " +
+		"written.\n")
 	b.WriteString("\n## Public links\n\n`/" + strings.Join(linkPath[:], "/") +
 		"/{link}/{title}.ics` and `.ifb` need no login. They support " + linkMethods +
 		", and have no members.\nPROPFIND returns only these properties:\n\n")
 	for _, p := range linkProperties() {
 		b.WriteString("- `" + vocabulary.Tag(p.name) + "`\n")
 	}
-	b.WriteString("\n## WebDAV-Push\n\nWith `BASE_URL` set and `PUSH` on, the DAV header includes `" + pushClass + "`. A client registers by POSTing a `push-register` to a home or\n" +
+	b.WriteString("\n## WebDAV-Push\n\nWith `BASE_URL` set and `PUSH` on, the DAV header includes `" + pushClass +
+		"`. A client registers by POSTing a `push-register` to a home or\n" +
 		"calendar (namespace `" + pushNS + "`).\n")
 	printTable(&b, "Differences from the WebDAV-Push draft", []string{"draft", "this server"}, deviationRows())
 	printTable(&b, "Privileges", []string{"privilege", "on"}, privilegeRows())
@@ -118,7 +121,9 @@ func propertyRows() [][]string {
 		if p.flags&allprop != 0 {
 			in = "yes"
 		}
-		rows = append(rows, []string{"`" + cmp.Or(vocabulary.Tag(p.name), p.name.Space+" "+p.name.Local) + "`", p.on.words(), set, in, p.source})
+		rows = append(rows, []string{
+			"`" + cmp.Or(vocabulary.Tag(p.name), p.name.Space+" "+p.name.Local) + "`", p.on.words(), set, in, p.source,
+		})
 	}
 	return rows
 }
@@ -153,16 +158,26 @@ func conditionRows() [][]string {
 // deviationRows list the deviations from the draft of WebDAV-Push, with reasons.
 func deviationRows() [][]string {
 	return [][]string{
-		{"`trigger` names the changes to notify of", "without it: `content-update`, because DAVx⁵ sends none. Only `property-update`: refused with `no-supported-trigger`; changed properties count as content"},
-		{"`content-encoding` names the encryption", "without it: `aes128gcm`, because DAVx⁵ sends none. Others: `invalid-subscription`"},
-		{"`subscription-public-key` and `auth-secret` are part of a subscription", "without them: `invalid-subscription`, because nothing could be encrypted. DAVx⁵ omits them if its push service gave it none, and accepts only encrypted messages"},
+		{"`trigger` names the changes to notify of", "without it: `content-update`, because DAVx⁵ sends none. Only " +
+			"`property-update`: refused with `no-supported-trigger`; changed properties count as content"},
+		{"`content-encoding` names the encryption", "without it: `aes128gcm`, because DAVx⁵ sends none. Others: " +
+			"`invalid-subscription`"},
+		{"`subscription-public-key` and `auth-secret` are part of a " +
+			"subscription", "without them: `invalid-subscription`, because nothing could be encrypted. DAVx⁵ omits " +
+			"them if its push service gave it none, and accepts only encrypted messages"},
 		{"`vapid-public-key` is optional", "always present: DAVx⁵ registers with no server that lacks it"},
-		{"the server sets the lifetime of a registration", "3 to 14 days. DAVx⁵ asks for 3, checks daily, and renews within the last two"},
-		{"the body of a message is `application/xml`", "`application/octet-stream`, because it is encrypted; programs see neither"},
-		{"messages report `property-update` and a new key", "messages are `content-update` with `D:sync-token` (without it for a home); DAVx⁵ reads only `topic`. The key lives as long as the store"},
-		{"`Push-Dont-Notify: *` suppresses all notifications", "it suppresses only the caller's own registrations, so that no client makes others miss a change"},
-		{"`Push-Dont-Notify` works with every method", "with methods that make one change of the calendar in the address: `PUT`, `DELETE`, `POST`"},
-		{"inbox, outbox and principals can send notifications", "only homes and calendars. A topic belongs to one user and one calendar"},
+		{"the server sets the lifetime of a registration", "3 to 14 days. DAVx⁵ asks for 3, checks daily, and renews " +
+			"within the last two"},
+		{"the body of a message is `application/xml`", "`application/octet-stream`, because it is encrypted; " +
+			"programs see neither"},
+		{"messages report `property-update` and a new key", "messages are `content-update` with `D:sync-token` " +
+			"(without it for a home); DAVx⁵ reads only `topic`. The key lives as long as the store"},
+		{"`Push-Dont-Notify: *` suppresses all notifications", "it suppresses only the caller's own registrations, " +
+			"so that no client makes others miss a change"},
+		{"`Push-Dont-Notify` works with every method", "with methods that make one change of the calendar in the " +
+			"address: `PUT`, `DELETE`, `POST`"},
+		{"inbox, outbox and principals can send notifications", "only homes and calendars. A topic belongs to one " +
+			"user and one calendar"},
 		{"a registration's state can be queried", "its address supports only `DELETE`"},
 	}
 }

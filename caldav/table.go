@@ -42,7 +42,8 @@ func reportTable() []report {
 			"RFC 4791 §7.8, RFC 6638 §2.2",
 		},
 		{
-			caldavName("calendar-multiget"), atHome | atCalendar | atObject | atInbox | atOutbox, reading(calendarMultiget),
+			caldavName("calendar-multiget"), atHome | atCalendar | atObject | atInbox | atOutbox,
+			reading(calendarMultiget),
 			"RFC 4791 §7.9, RFC 6638 §2.2",
 		},
 		{caldavName("free-busy-query"), atHome | atCalendar, reading(freeBusyQuery), "RFC 4791 §7.10"},

@@ -74,7 +74,9 @@ func Operations() []Operation {
 		}
 	}
 	for _, r := range reportTable() {
-		all = append(all, Operation{Name: r.name.Local, Method: "REPORT", Needs: "d:read", on: r.on, otherwise: http.StatusForbidden})
+		all = append(all, Operation{
+			Name: r.name.Local, Method: "REPORT", Needs: "d:read", on: r.on, otherwise: http.StatusForbidden,
+		})
 	}
 	return all
 }
@@ -98,7 +100,10 @@ func postings(post Operation) []Operation {
 		if !known {
 			i, at[media] = len(all), len(all)
 			o := post
-			o.Name, o.on, o.unlike = "POST "+media, 0, map[kind]int{atHome: http.StatusUnsupportedMediaType, atCalendar: http.StatusUnsupportedMediaType, atOutbox: http.StatusUnsupportedMediaType}
+			o.Name, o.on, o.unlike = "POST "+media, 0, map[kind]int{
+				atHome: http.StatusUnsupportedMediaType, atCalendar: http.StatusUnsupportedMediaType,
+				atOutbox: http.StatusUnsupportedMediaType,
+			}
 			all = append(all, o)
 		}
 		all[i].on |= p.on

@@ -40,7 +40,8 @@ func (h *house) read(t *testing.T, r *http.Request, meanwhile func()) (body stri
 	func() {
 		defer func() {
 			p := recover()
-			if broken = p != nil; broken && !errors.Is(p.(error), http.ErrAbortHandler) { // any other panic fails the test
+			// any other panic fails the test
+			if broken = p != nil; broken && !errors.Is(p.(error), http.ErrAbortHandler) {
 				panic(p)
 			}
 		}()
@@ -71,28 +72,37 @@ func TestRevokedWhileTheAnswerIsRead(t *testing.T) {
 		}
 		const data = `<D:prop><C:calendar-data/></D:prop>`
 		reports := map[string]string{
-			"calendar-query":    `<C:calendar-query` + named + `>` + data + `<C:filter><C:comp-filter name="VCALENDAR"/></C:filter></C:calendar-query>`,
-			"calendar-multiget": `<C:calendar-multiget` + named + `>` + data + hrefs.String() + `</C:calendar-multiget>`,
-			"sync-collection":   `<D:sync-collection` + named + `><D:sync-token/><D:sync-level>1</D:sync-level>` + data + `</D:sync-collection>`,
-			"GET":               "", "public link": "",
+			"calendar-query": `<C:calendar-query` + named + `>` + data +
+				`<C:filter><C:comp-filter name="VCALENDAR"/></C:filter></C:calendar-query>`,
+			"calendar-multiget": `<C:calendar-multiget` + named + `>` + data + hrefs.String() +
+				`</C:calendar-multiget>`,
+			"sync-collection": `<D:sync-collection` + named + `><D:sync-token/><D:sync-level>1</D:sync-level>` +
+				data + `</D:sync-collection>`,
+			"GET": "", "public link": "",
 		}
 		for name, body := range reports {
-			for what, level := range map[string]calendar.Access{"stays": calendar.ReadAccess, "narrowed": calendar.FreeBusyAccess, "revoked": calendar.NoAccess} {
+			for what, level := range map[string]calendar.Access{
+				"stays": calendar.ReadAccess, "narrowed": calendar.FreeBusyAccess, "revoked": calendar.NoAccess,
+			} {
 				if name == "public link" && what == "narrowed" {
 					continue // the access of a link cannot change
 				}
 				h.grant(t, cal, calendar.ReadAccess)
-				link, secret, err := h.auth.CreateLink(t.Context(), h.caller("alice"), cal, auth.LinkSpec{Access: calendar.ReadAccess})
+				link, secret, err := h.auth.CreateLink(t.Context(), h.caller("alice"), cal, auth.LinkSpec{
+					Access: calendar.ReadAccess,
+				})
 				if err != nil {
 					t.Fatal(err)
 				}
-				r := httptest.NewRequestWithContext(t.Context(), "REPORT", fmt.Sprintf("/dav/calendars/bob/%s/", cal.ID), strings.NewReader(body))
+				r := httptest.NewRequestWithContext(t.Context(), "REPORT",
+					fmt.Sprintf("/dav/calendars/bob/%s/", cal.ID), strings.NewReader(body))
 				r.Header.Set("Depth", "1")
 				switch name {
 				case "GET":
 					r.Method = http.MethodGet
 				case "public link":
-					r = httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/dav/links/"+string(secret)+".ics", http.NoBody)
+					r = httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/dav/links/"+string(secret)+".ics",
+						http.NoBody)
 				}
 				r.Header.Set("As", "bob")
 				got, broken := h.read(t, r, func() {
@@ -105,8 +115,10 @@ func TestRevokedWhileTheAnswerIsRead(t *testing.T) {
 					h.must(t, "PUT /dav/calendars/alice/work/e23.ics", longEvent(23, "written-later"))
 					h.Pass(10 * time.Second)
 				})
-				if broken == (what == "stays") || broken && strings.Contains(got, "written-later") || !broken && !strings.Contains(got, "UID:e23") {
-					t.Errorf("%s, %s: broken %v, %d bytes, what was written later %v", name, what, broken, len(got), strings.Contains(got, "written-later"))
+				if broken == (what == "stays") || broken && strings.Contains(got, "written-later") ||
+					!broken && !strings.Contains(got, "UID:e23") {
+					t.Errorf("%s, %s: broken %v, %d bytes, what was written later %v", name, what, broken, len(got),
+						strings.Contains(got, "written-later"))
 				}
 				h.must(t, "PUT /dav/calendars/alice/work/e23.ics", longEvent(23, "old"))
 			}
@@ -116,7 +128,8 @@ func TestRevokedWhileTheAnswerIsRead(t *testing.T) {
 
 func longEvent(n int, summary string) string {
 	uid := fmt.Sprintf("e%02d", n)
-	return strings.Replace(event(uid, summary), "END:VEVENT", "DESCRIPTION:"+strings.Repeat("x", 60<<10)+"\r\nEND:VEVENT", 1)
+	return strings.Replace(event(uid, summary), "END:VEVENT", "DESCRIPTION:"+strings.Repeat("x", 60<<10)+
+		"\r\nEND:VEVENT", 1)
 }
 
 func (h *house) caller(name string) calendar.Caller {
@@ -130,7 +143,9 @@ func (h *house) grant(t *testing.T, cal calendar.Calendar, level calendar.Access
 		if level == calendar.NoAccess {
 			return tx.DropShare(t.Context(), cal.ID, h.users["bob"].ID)
 		}
-		return tx.PutShare(t.Context(), calendar.Share{Calendar: cal.ID, User: h.users["bob"], Access: level, Status: calendar.ShareAccepted, Created: now})
+		return tx.PutShare(t.Context(), calendar.Share{
+			Calendar: cal.ID, User: h.users["bob"], Access: level, Status: calendar.ShareAccepted, Created: now,
+		})
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -240,10 +240,14 @@ var office = [...]struct {
 	uid   string
 	lines []string
 }{
-	{"standup", []string{"DTSTART;" + berlin + "20260105T090000", "DURATION:PT15M",
-		"RRULE:FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "SUMMARY:Standup"}},
-	{"old", []string{"DTSTART;" + berlin + "20260202T140000", "DURATION:PT1H", "SUMMARY:Budget meeting",
-		"DESCRIPTION:Left open: the travel costs"}},
+	{"standup", []string{
+		"DTSTART;" + berlin + "20260105T090000", "DURATION:PT15M",
+		"RRULE:FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "SUMMARY:Standup",
+	}},
+	{"old", []string{
+		"DTSTART;" + berlin + "20260202T140000", "DURATION:PT1H", "SUMMARY:Budget meeting",
+		"DESCRIPTION:Left open: the travel costs",
+	}},
 	{"budget", budget("Room 4")},
 	{"call", []string{"DTSTART;" + berlin + "20260303T110000", "DURATION:PT1H", "SUMMARY:Customer call"}},
 	{"interview", []string{
@@ -440,8 +444,10 @@ func (h *house) agenda(t *testing.T, q query.AgendaQuery, layout string) []strin
 func (h *house) expectReviews(t *testing.T, moved func(day string, hour int) int) {
 	t.Helper()
 	var want []string
-	for _, day := range []string{"Jan 9", "Jan 16", "Jan 23", "Jan 30", "Feb 6", "Feb 13", "Feb 27", "Mar 6", "Mar 13",
-		"Mar 20", "Mar 27", "Apr 3", "Apr 10"} {
+	for _, day := range []string{
+		"Jan 9", "Jan 16", "Jan 23", "Jan 30", "Feb 6", "Feb 13", "Feb 27", "Mar 6", "Mar 13",
+		"Mar 20", "Mar 27", "Apr 3", "Apr 10",
+	} {
 		hour := moved(day, 10+4*bit(day == "Mar 13"))
 		want = append(want, fmt.Sprintf("%s %d:00-%d:00 Project review [Work]", day, hour, hour+1))
 	}

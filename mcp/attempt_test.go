@@ -43,8 +43,10 @@ func (h *house) count(t *testing.T, id calendar.CalendarID) int {
 }
 
 func standup(more ...string) map[string]any {
-	args := map[string]any{"calendar_id": work, "title": "Standup", "start": "2026-03-02T09:00",
-		"end": "2026-03-02T09:15", "idempotency_key": "k"}
+	args := map[string]any{
+		"calendar_id": work, "title": "Standup", "start": "2026-03-02T09:00",
+		"end": "2026-03-02T09:15", "idempotency_key": "k",
+	}
 	for i := 0; i < len(more); i += 2 {
 		args[more[i]] = more[i+1]
 	}
@@ -102,16 +104,22 @@ func TestRepeatedChanges(t *testing.T) {
 	h := newHouse(t, testdb.SQLite(t))
 	h.stock(t)
 	door := h.open(t, h.config())
-	move := map[string]any{"calendar_id": home, "event_uid": "party", "new_start": "2026-03-07T20:00",
-		"idempotency_key": "k"}
+	move := map[string]any{
+		"calendar_id": home, "event_uid": "party", "new_start": "2026-03-07T20:00",
+		"idempotency_key": "k",
+	}
 	first := h.say(t, door, "alice", "move_event", move)
-	h.say(t, door, "alice", "move_event", map[string]any{"calendar_id": home, "event_uid": "party",
-		"new_start": "2026-03-08T20:00"})
+	h.say(t, door, "alice", "move_event", map[string]any{
+		"calendar_id": home, "event_uid": "party",
+		"new_start": "2026-03-08T20:00",
+	})
 	if again := h.say(t, door, "alice", "move_event", move); again != first {
 		t.Errorf("first %s\nagain %s", first, again)
 	}
-	if now := h.say(t, door, "alice", "get_event", map[string]any{"calendar_id": home,
-		"event_uid": "party"}); !strings.Contains(now, `20260308T190000Z`) {
+	if now := h.say(t, door, "alice", "get_event", map[string]any{
+		"calendar_id": home,
+		"event_uid":   "party",
+	}); !strings.Contains(now, `20260308T190000Z`) {
 		t.Errorf("the event was moved back: %s", now)
 	}
 	gone := map[string]any{"calendar_id": home, "event_uid": "party", "idempotency_key": "k2"}

@@ -17,8 +17,10 @@ import (
 const mostTogether = 50
 
 // together lists the tools that change_many can call.
-var together = []string{"create_event", "patch_event", "update_event", "move_event", "delete_event", "create_task",
-	"update_task", "delete_task"}
+var together = []string{
+	"create_event", "patch_event", "update_event", "move_event", "delete_event", "create_task",
+	"update_task", "delete_task",
+}
 
 // batchTools returns the tool that makes several changes in one call.
 func (b toolbox) batchTools() []tool {

@@ -26,10 +26,14 @@ func (h *house) furnishBatch(t *testing.T) {
 func changesOfBatch() []any {
 	return []any{
 		params{"tool": "move_event", "calendar_id": work, "event_uid": "lunch", "new_start": "2026-03-04T10:30"},
-		params{"tool": "delete_event", "calendar_id": home, "event_uid": "yoga", "recurrence_id": "20260303T180000Z",
-			"scope": "this"},
-		params{"tool": "delete_event", "calendar_id": home, "event_uid": "yoga", "recurrence_id": "20260305T180000Z",
-			"scope": "this"},
+		params{
+			"tool": "delete_event", "calendar_id": home, "event_uid": "yoga", "recurrence_id": "20260303T180000Z",
+			"scope": "this",
+		},
+		params{
+			"tool": "delete_event", "calendar_id": home, "event_uid": "yoga", "recurrence_id": "20260305T180000Z",
+			"scope": "this",
+		},
 		params{"tool": "create_event", "calendar_id": "Work", "title": "Retro", "start": "2026-03-06T15:00"},
 		params{"tool": "patch_event", "calendar_id": work, "event_uid": "lunch", "title": "Long lunch"},
 	}
@@ -45,8 +49,10 @@ func TestManyChangesAreOne(t *testing.T) {
 		h.furnishBatch(t)
 		before := h.history(t)
 		var v manyView
-		text := contentText(t, use(t, door, "alice", "change_many", params{"changes": changesOfBatch(),
-			"preview": true}, &v))
+		text := contentText(t, use(t, door, "alice", "change_many", params{
+			"changes": changesOfBatch(),
+			"preview": true,
+		}, &v))
 		for _, half := range []string{text, fmt.Sprint(v)} {
 			for _, word := range []string{"Lunch", "Long lunch", "13:00", "10:30", "Board", "Yoga", "Retro"} {
 				if !strings.Contains(half, word) {
@@ -153,8 +159,10 @@ func TestManyChangesAreBounded(t *testing.T) {
 	for i := range 20 {
 		uid := fmt.Sprintf("large%d", i)
 		h.put(t, work, uid, wrapped(calendar.Event, uid, "DTSTART:20260302T080000Z", "SUMMARY:Fair", long))
-		changes = append(changes, params{"tool": "patch_event", "calendar_id": work, "event_uid": uid,
-			"title": "Market"})
+		changes = append(changes, params{
+			"tool": "patch_event", "calendar_id": work, "event_uid": uid,
+			"title": "Market",
+		})
 	}
 	small := calendar.DefaultLimits()
 	small.Cost = meter.Limits{Held: 600 << 10}

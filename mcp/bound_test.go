@@ -51,8 +51,10 @@ func TestUndoesAreBounded(t *testing.T) {
 			fmt.Sprintf("SUMMARY:Again %d", i)))
 	}
 	var v undoView
-	text := contentText(t, use(t, door, "alice", "undo_change", params{"since": "2026-03-01T12:00:30Z",
-		"token": "own"}, &v))
+	text := contentText(t, use(t, door, "alice", "undo_change", params{
+		"since": "2026-03-01T12:00:30Z",
+		"token": "own",
+	}, &v))
 	if len(v.Undone) != mostUndone || v.MoreUndone != mostUndone+10 || v.Changes != 3*mostUndone+20 {
 		t.Errorf("%d are listed, %d more, %d changes in all", len(v.Undone), v.MoreUndone, v.Changes)
 	}
@@ -116,8 +118,10 @@ func TestManyAlarmsAreCounted(t *testing.T) {
 	}
 	h.put(t, work, "loud", wrapped(calendar.Event, "loud", lines...))
 	var v fullView
-	text := contentText(t, use(t, h.open(t, h.config()), "alice", "get_event", params{"calendar_id": work,
-		"event_uid": "loud"}, &v))
+	text := contentText(t, use(t, h.open(t, h.config()), "alice", "get_event", params{
+		"calendar_id": work,
+		"event_uid":   "loud",
+	}, &v))
 	if len(v.Alarms) != mostItems || v.MoreAlarms != 7 || !strings.Contains(text, `"more_alarms":7`) {
 		t.Errorf("%d alarms and %d more", len(v.Alarms), v.MoreAlarms)
 	}
@@ -134,8 +138,10 @@ func TestUIDsAsTheyAreShown(t *testing.T) {
 		for title, uid := range map[string]string{"Essay": essay, "Hidden": "hid\u200bden", "Twin": "twin" + essay +
 			"a", "Twins": "twin" + essay + "b"} {
 			text := wrapped(calendar.Event, uid, "DTSTART:20260303T090000Z", "DURATION:PT1H", "SUMMARY:"+title)
-			draft := calendar.Draft{Name: calendar.ObjectName(title + ".ics"),
-				Data: []byte(strings.ReplaceAll(text, "\n", "\r\n"))}
+			draft := calendar.Draft{
+				Name: calendar.ObjectName(title + ".ics"),
+				Data: []byte(strings.ReplaceAll(text, "\n", "\r\n")),
+			}
 			if _, err := h.service.Put(t.Context(), h.callers["alice"], h.work(t), draft); err != nil {
 				t.Fatal(err)
 			}
@@ -150,20 +156,26 @@ func TestUIDsAsTheyAreShown(t *testing.T) {
 		}
 		for _, title := range []string{"Essay", "Hidden"} {
 			var now struct{ Title, Location string }
-			use(t, door, "alice", "patch_event", params{"calendar_id": work, "event_uid": shown[title],
-				"location": "Here"}, &now)
+			use(t, door, "alice", "patch_event", params{
+				"calendar_id": work, "event_uid": shown[title],
+				"location": "Here",
+			}, &now)
 			if now.Title != title || now.Location != "Here" {
 				t.Errorf("%s: %+v", shown[title], now)
 			}
 		}
 		for tool, says := range map[string]string{"restore_event": "undo_change", "list_changes": "is truncated"} {
-			if said := h.say(t, door, "alice", tool, params{"calendar_id": work,
-				"event_uid": shown["Essay"]}); !strings.Contains(said, says) {
+			if said := h.say(t, door, "alice", tool, params{
+				"calendar_id": work,
+				"event_uid":   shown["Essay"],
+			}); !strings.Contains(said, says) {
 				t.Errorf("%s with a cut uid: %.300s", tool, said)
 			}
 		}
-		if said := h.say(t, door, "alice", "get_event", params{"calendar_id": work,
-			"event_uid": shown["Twin"]}); !strings.Contains(said, "2 events") {
+		if said := h.say(t, door, "alice", "get_event", params{
+			"calendar_id": work,
+			"event_uid":   shown["Twin"],
+		}); !strings.Contains(said, "2 events") {
 			t.Errorf("two of one uid: %.300s", said)
 		}
 	})

@@ -277,7 +277,9 @@ func (z zoned) toldOf(changes []calendar.Change) []string {
 		if room < 0 {
 			c.Before = nil
 		}
-		told[i] = describe.Change(c, z.Location(), func(s string) string { return wire.Quoted(defused(short(s, longestTold))) })
+		told[i] = describe.Change(c, z.Location(), func(s string) string {
+			return wire.Quoted(defused(short(s, longestTold)))
+		})
 		room -= len(told[i])
 	}
 	return told

@@ -61,12 +61,18 @@ func TestWhatAnAssistantDidIsUndone(t *testing.T) {
 		door := h.open(t, h.config())
 		h.Pass(time.Hour)
 		var made, ignored map[string]any
-		use(t, door, "alice-other", "create_event", params{"calendar_id": home, "title": "Spam",
-			"start": "2026-03-03T09:00:00", "end": "2026-03-03T10:00:00"}, &made)
-		use(t, door, "alice-other", "patch_event", params{"calendar_id": home, "event_uid": "party",
-			"title": "Wake"}, &ignored)
-		use(t, door, "alice-other", "delete_event", params{"calendar_id": home, "event_uid": "weekly",
-			"scope": "all"}, &ignored)
+		use(t, door, "alice-other", "create_event", params{
+			"calendar_id": home, "title": "Spam",
+			"start": "2026-03-03T09:00:00", "end": "2026-03-03T10:00:00",
+		}, &made)
+		use(t, door, "alice-other", "patch_event", params{
+			"calendar_id": home, "event_uid": "party",
+			"title": "Wake",
+		}, &ignored)
+		use(t, door, "alice-other", "delete_event", params{
+			"calendar_id": home, "event_uid": "weekly",
+			"scope": "all",
+		}, &ignored)
 
 		var list changesView
 		var words changesView

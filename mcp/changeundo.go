@@ -95,8 +95,10 @@ func (b changeTools) undoChange(ctx context.Context, c *call, in *undo) (answer,
 		return answer{}, err
 	}
 	steps, left := done.Steps[:min(len(done.Steps), mostUndone)], done.Left[:min(len(done.Left), mostUndone)]
-	v := undoView{Undone: []undoneView{}, MoreUndone: len(done.Steps) - len(steps),
-		MoreLeft: len(done.Left) - len(left)}
+	v := undoView{
+		Undone: []undoneView{}, MoreUndone: len(done.Steps) - len(steps),
+		MoreLeft: len(done.Left) - len(left),
+	}
 	for _, s := range steps {
 		step := undoneView{
 			Did: s.Did, Changes: len(s.Undoes), Undoes: changeIDs(s.In.ID, s.Undoes[:min(len(s.Undoes), mostUndone)]),
@@ -131,8 +133,12 @@ func (b changeTools) takeBack(ctx context.Context, c *call, in *undo) (calendar.
 	for _, other := range [...]struct {
 		name  string
 		given bool
-	}{{"token", in.token != ""}, {"leave_changed", in.leaveChanged}, {"preview", in.preview},
-		{"timezone", in.timezone != ""}} {
+	}{
+		{"token", in.token != ""},
+		{"leave_changed", in.leaveChanged},
+		{"preview", in.preview},
+		{"timezone", in.timezone != ""},
+	} {
 		if other.given {
 			return calendar.Undone{}, errArgument("%q goes with \"since\", not with \"change_id\"", other.name)
 		}
@@ -251,8 +257,10 @@ func (b changeTools) restoreEvent(ctx context.Context, c *call, cal calendar.Cal
 		return answer{}, err
 	}
 	o := saved.Object
-	v := restoredView{shown(o.UID), cal.ID, shown(o.Summary), kindWord(o.Kind), o.ETag, "",
-		cmp.Or(authorOf(c.caller, cal), unknownAuthor)}
+	v := restoredView{
+		shown(o.UID), cal.ID, shown(o.Summary), kindWord(o.Kind), o.ETag, "",
+		cmp.Or(authorOf(c.caller, cal), unknownAuthor),
+	}
 	now, err := b.service.InstanceOf(ctx, c.meter, cal, o, ical.Time{})
 	if err == nil {
 		v.Untrusted = standing(c.caller, cal, now.Component).Untrusted

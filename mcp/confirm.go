@@ -27,8 +27,10 @@ import (
 // means that the user opens it; it says nothing about their actions there.
 func (q *question) elicitation(id string) mcpgo.ElicitationParams {
 	if q.page != "" {
-		return mcpgo.ElicitationParams{Mode: mcpgo.ElicitationModeURL, Message: wire.Visible(q.text), URL: q.page,
-			ElicitationID: id}
+		return mcpgo.ElicitationParams{
+			Mode: mcpgo.ElicitationModeURL, Message: wire.Visible(q.text), URL: q.page,
+			ElicitationID: id,
+		}
 	}
 	return mcpgo.ElicitationParams{
 		Mode: mcpgo.ElicitationModeForm, Message: wire.Visible(q.text),

@@ -104,8 +104,10 @@ func (h *house) series(t *testing.T) {
 func deletions(n int) params {
 	var changes []any
 	for i := range n {
-		changes = append(changes, params{"tool": "delete_event", "calendar_id": work,
-			"event_uid": fmt.Sprintf("single-%d", i)})
+		changes = append(changes, params{
+			"tool": "delete_event", "calendar_id": work,
+			"event_uid": fmt.Sprintf("single-%d", i),
+		})
 	}
 	return params{"changes": changes}
 }
@@ -120,27 +122,52 @@ func TestPersonsAreAsked(t *testing.T) {
 		// words are in the question; without any, no question is asked.
 		words []string
 	}{
-		{"move_event", params{"calendar_id": work, "event_uid": "oneonone", "recurrence_id": "20260302T130000Z",
-			"scope": "all", "new_start": "2026-03-03T16:00"}, []string{"1:1 with Eve", "moved from", "whole series",
-			"Europe/Berlin"}},
-		{"patch_event", params{"calendar_id": work, "event_uid": "oneonone", "recurrence_id": "20260310T150000Z",
-			"scope": "this", "start": "2026-03-10T17:00"}, nil},
-		{"patch_event", params{"calendar_id": work, "event_uid": "oneonone", "recurrence_id": "20260303T150000Z",
-			"scope": "all", "location": "Room 1"}, nil},
-		{"patch_event", params{"calendar_id": work, "event_uid": "oneonone", "recurrence_id": "20260317T150000Z",
-			"scope": "following", "start": "2026-03-18T16:00"},
-			[]string{"moved \"1:1 with Eve\" from Tuesday 2026-03-17T16:00:00+01:00 on", "all that follow",
-				"to Wednesday 2026-03-18T16:00:00+01:00"}},
-		{"delete_event", params{"calendar_id": work, "event_uid": "oneonone", "recurrence_id": "20260303T150000Z",
-			"scope": "following"}, []string{"Tuesday 2026-03-03", "all that follow", "removed \"1:1 with Eve\""}},
-		{"delete_event", params{"calendar_id": work, "event_uid": "oneonone", "scope": "all"},
-			[]string{"deleted the event \"1:1 with Eve\"", "\"Work\""}},
+		{"move_event", params{
+			"calendar_id": work, "event_uid": "oneonone", "recurrence_id": "20260302T130000Z",
+			"scope": "all", "new_start": "2026-03-03T16:00",
+		}, []string{
+			"1:1 with Eve", "moved from", "whole series",
+			"Europe/Berlin",
+		}},
+		{"patch_event", params{
+			"calendar_id": work, "event_uid": "oneonone", "recurrence_id": "20260310T150000Z",
+			"scope": "this", "start": "2026-03-10T17:00",
+		}, nil},
+		{"patch_event", params{
+			"calendar_id": work, "event_uid": "oneonone", "recurrence_id": "20260303T150000Z",
+			"scope": "all", "location": "Room 1",
+		}, nil},
+		{
+			"patch_event",
+			params{
+				"calendar_id": work, "event_uid": "oneonone", "recurrence_id": "20260317T150000Z",
+				"scope": "following", "start": "2026-03-18T16:00",
+			},
+			[]string{
+				"moved \"1:1 with Eve\" from Tuesday 2026-03-17T16:00:00+01:00 on", "all that follow",
+				"to Wednesday 2026-03-18T16:00:00+01:00",
+			},
+		},
+		{"delete_event", params{
+			"calendar_id": work, "event_uid": "oneonone", "recurrence_id": "20260303T150000Z",
+			"scope": "following",
+		}, []string{"Tuesday 2026-03-03", "all that follow", "removed \"1:1 with Eve\""}},
+		{
+			"delete_event",
+			params{"calendar_id": work, "event_uid": "oneonone", "scope": "all"},
+			[]string{"deleted the event \"1:1 with Eve\"", "\"Work\""},
+		},
 		{"change_many", deletions(6), []string{"single-0", "single-5", "deleted the event"}},
 		{"undo_change", params{"since": "2026-03-01T12:00:30Z"}, []string{"changes in all", "undone"}},
-		{"share_calendar", params{"calendar_id": work, "username": "bob", "permission": "read"},
-			[]string{"shared the calendar \"Work\" with \"bob\" to read"}},
-		{"delete_calendar", params{"calendar_id": work}, []string{"deleted the calendar \"Work\"",
-			"events, tasks and notes"}},
+		{
+			"share_calendar",
+			params{"calendar_id": work, "username": "bob", "permission": "read"},
+			[]string{"shared the calendar \"Work\" with \"bob\" to read"},
+		},
+		{"delete_calendar", params{"calendar_id": work}, []string{
+			"deleted the calendar \"Work\"",
+			"events, tasks and notes",
+		}},
 	}
 	for _, version := range []string{"2025-06-18", "2025-11-25", "2026-07-28"} {
 		t.Run(version, func(t *testing.T) {
@@ -272,8 +299,10 @@ func TestConsentFitsOneCall(t *testing.T) {
 				t.Errorf("%s: %s", action, said)
 			}
 		}
-		use(t, door, "alice", "patch_event", params{"calendar_id": work, "event_uid": "oneonone",
-			"recurrence_id": "20260302T130000Z", "scope": "all", "location": "Room 2"}, new(any))
+		use(t, door, "alice", "patch_event", params{
+			"calendar_id": work, "event_uid": "oneonone",
+			"recurrence_id": "20260302T130000Z", "scope": "all", "location": "Room 2",
+		}, new(any))
 		if said := modernCall(t, door, "alice", "delete_event", args, agreed(seal)); !strings.Contains(said,
 			"input_required") {
 			t.Errorf("an event that changed: %s", said)
@@ -328,8 +357,10 @@ func TestConsentFitsCalendarAsItWas(t *testing.T) {
 		h.put(t, work, "other", wrapped(calendar.Event, "other", "DTSTART:20260302T090000Z", "DURATION:PT1H",
 			"SUMMARY:Another"))
 		ask("one event in the place of another")
-		use(t, door, "alice", "share_calendar", params{"calendar_id": work, "username": "bob",
-			"permission": "read"}, new(any))
+		use(t, door, "alice", "share_calendar", params{
+			"calendar_id": work, "username": "bob",
+			"permission": "read",
+		}, new(any))
 		ask("somebody else has it")
 		if said := ask(""); !strings.Contains(said, `"deleted":true`) {
 			t.Errorf("it is not deleted: %s", said)
@@ -350,8 +381,10 @@ func TestConsentIsForOnce(t *testing.T) {
 		h := newHouse(t, url)
 		door := h.open(t, h.config())
 		for _, tt := range []struct{ tool, args, done, back, backArgs string }{
-			{"share_calendar", `{"calendar_id":"` + string(work) + `","username":"bob","permission":"read"}`,
-				`"shared_with"`, "unshare_calendar", `{"calendar_id":"` + string(work) + `","username":"bob"}`},
+			{
+				"share_calendar", `{"calendar_id":"` + string(work) + `","username":"bob","permission":"read"}`,
+				`"shared_with"`, "unshare_calendar", `{"calendar_id":"` + string(work) + `","username":"bob"}`,
+			},
 			{"change_many", `{"changes":[` + strings.Join(creations, ",") + `]}`, `"etag"`, "", ""},
 		} {
 			var r struct{ Result struct{ RequestState string } }

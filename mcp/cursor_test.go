@@ -40,19 +40,35 @@ func TestACursorKeepsItsQuestion(t *testing.T) {
 		other      params
 		want       int
 	}{
-		{"list_events", "events", params{"date_range": "next week", "calendar_id": work, "keyword": "lunch",
-			"limit": 3}, params{"keyword": "interview"}, 8},
-		{"list_events", "events", params{"date_range": "next week", "keyword": "lunch", "limit": 7},
-			params{"calendar_id": home}, 18},
-		{"query_events", "events", params{"calendar_id": work, "start": "2026-03-02", "end": "2026-03-04", "limit": 6},
-			params{"start": "2026-03-03"}, 24},
+		{"list_events", "events", params{
+			"date_range": "next week", "calendar_id": work, "keyword": "lunch",
+			"limit": 3,
+		}, params{"keyword": "interview"}, 8},
+		{
+			"list_events", "events",
+			params{"date_range": "next week", "keyword": "lunch", "limit": 7},
+			params{"calendar_id": home},
+			18,
+		},
+		{
+			"query_events", "events",
+			params{"calendar_id": work, "start": "2026-03-02", "end": "2026-03-04", "limit": 6},
+			params{"start": "2026-03-03"},
+			24,
+		},
 		{"list_tasks", "tasks", params{"due_before": "2026-03-08", "limit": 2}, params{"status": "all"}, 6},
-		{"list_changes", "changes", params{"calendar_id": home, "event_uid": "home-03", "limit": 1},
-			params{"event_uid": "home-04"}, 2},
+		{
+			"list_changes", "changes",
+			params{"calendar_id": home, "event_uid": "home-03", "limit": 1},
+			params{"event_uid": "home-04"},
+			2,
+		},
 	} {
 		if c.tool == "list_changes" {
-			h.say(t, door, "alice", "patch_event", params{"calendar_id": home, "event_uid": "home-03",
-				"title": "Dinner"})
+			h.say(t, door, "alice", "patch_event", params{
+				"calendar_id": home, "event_uid": "home-03",
+				"title": "Dinner",
+			})
 		}
 		args, seen := c.asked, map[string]bool{}
 		for range 30 {
@@ -88,8 +104,10 @@ func TestACursorKeepsItsQuestion(t *testing.T) {
 				t.Errorf("%s %s: %s", c.tool, contradiction, said)
 			}
 		}
-		if said := refusalOf(t, door, "alice", map[bool]string{true: "list_tasks",
-			false: "list_events"}[c.tool == "list_events"], `{"cursor":"`+first.Next+`"}`); !strings.Contains(said,
+		if said := refusalOf(t, door, "alice", map[bool]string{
+			true:  "list_tasks",
+			false: "list_events",
+		}[c.tool == "list_events"], `{"cursor":"`+first.Next+`"}`); !strings.Contains(said,
 			"next_cursor") {
 			t.Errorf("the cursor of %s in another tool: %s", c.tool, said)
 		}

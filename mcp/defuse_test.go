@@ -13,8 +13,10 @@ import (
 // TestGapsAreTakenBack: text that a model copies out of an answer is stored without our gaps.
 func TestGapsAreTakenBack(t *testing.T) {
 	t.Parallel()
-	for _, s := range []string{"", "<https://zoom.us/j/1>", "![x](https://a.example) [b][c] <b>x</b> <!-- -->",
-		"a ] (b) < c"} {
+	for _, s := range []string{
+		"", "<https://zoom.us/j/1>", "![x](https://a.example) [b][c] <b>x</b> <!-- -->",
+		"a ] (b) < c",
+	} {
 		if got := restored(defused(s)); got != s {
 			t.Errorf("%q comes back as %q", s, got)
 		}
@@ -46,13 +48,17 @@ func TestGapsAreTakenBack(t *testing.T) {
 		door := h.open(t, h.config())
 		h.put(t, work, "call", wrapped(calendar.Event, "call", "DTSTART:20260303T090000Z", "DURATION:PT1H",
 			"SUMMARY:[a](b)", "DESCRIPTION:Join <https://zoom.us/j/1>"))
-		args := params{"calendar_id": work, "event_uid": "call", "title": "[a] (b)", "start": "20260303T090000Z",
-			"end": "20260303T100000Z", "description": "Join < https://zoom.us/j/1>"}
+		args := params{
+			"calendar_id": work, "event_uid": "call", "title": "[a] (b)", "start": "20260303T090000Z",
+			"end": "20260303T100000Z", "description": "Join < https://zoom.us/j/1>",
+		}
 		use(t, door, "alice", "update_event", args, &struct{}{})
 		h.expectText(t, work, "call", "SUMMARY:[a](b)", "DESCRIPTION:Join <https://zoom.us/j/1>")
 		var made struct{ UID calendar.UID }
-		use(t, door, "alice", "create_event", params{"calendar_id": work, "title": defused("[a](b)"),
-			"start": "2026-03-04"}, &made)
+		use(t, door, "alice", "create_event", params{
+			"calendar_id": work, "title": defused("[a](b)"),
+			"start": "2026-03-04",
+		}, &made)
 		h.expectText(t, work, made.UID, "SUMMARY:[a](b)")
 	})
 }

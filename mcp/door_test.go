@@ -43,8 +43,10 @@ func newHouse(t testing.TB, url string) *house {
 		"alice":       {User: alice, Scopes: calendar.ScopeAll, Token: "token-a"},
 		"alice-other": {User: alice, Scopes: calendar.ScopeAll, Token: "token-b"},
 		"alice-read":  {User: alice, Scopes: calendar.ScopeRead, Token: "token-c"},
-		"alice-few": {User: alice, Scopes: calendar.ScopeRead, Token: "token-g",
-			Tools: []calendar.ToolName{"get_event", "list_events", "delete_event"}},
+		"alice-few": {
+			User: alice, Scopes: calendar.ScopeRead, Token: "token-g",
+			Tools: []calendar.ToolName{"get_event", "list_events", "delete_event"},
+		},
 		"alice-write": {User: alice, Scopes: calendar.ScopeWrite, Token: "token-d"},
 		"alice-bound": {
 			User: alice, Scopes: calendar.ScopeRead, Token: "token-f", Agent: "Claude \u202eon laptop",
@@ -54,8 +56,10 @@ func newHouse(t testing.TB, url string) *house {
 		"bob": {User: bob, Scopes: calendar.ScopeAll, Token: "token-e"},
 	}
 	work, color, front := "Where the money comes from", "#FF5733", int64(1)
-	h.calendar(t, "alice", calendar.Properties{Name: "Work", Timezone: "UTC", Order: &front, Description: &work,
-		Kinds: calendar.Kinds{calendar.Event}})
+	h.calendar(t, "alice", calendar.Properties{
+		Name: "Work", Timezone: "UTC", Order: &front, Description: &work,
+		Kinds: calendar.Kinds{calendar.Event},
+	})
 	h.calendar(t, "alice", calendar.Properties{Name: "Home\u202e", Color: &color, Timezone: "America/New_York"})
 	h.calendar(t, "alice", calendar.Properties{Name: "Tasks", Kinds: calendar.Kinds{calendar.Todo}})
 	h.calendar(t, "bob", calendar.Properties{Name: "Secret plans"})
@@ -200,6 +204,8 @@ const listCalls = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name
 
 // plain is a tool for tests: it takes nothing and needs the scope to read.
 func plain(name string, run func(context.Context, *call) (answer, error)) tool {
-	return tool{name: name, title: name, description: "A tool of the tests.", scope: calendar.ScopeRead,
-		gives: struct{}{}, begin: func() job { return job{do: run} }}
+	return tool{
+		name: name, title: name, description: "A tool of the tests.", scope: calendar.ScopeRead,
+		gives: struct{}{}, begin: func() job { return job{do: run} },
+	}
 }

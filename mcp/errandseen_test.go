@@ -24,8 +24,10 @@ type phone struct {
 
 func (h *house) phone(t *testing.T) phone {
 	t.Helper()
-	door, err := caldav.New(caldav.Config{Service: h.service, Limits: caldav.DefaultLimits(), Logger: h.Logger(),
-		Now: h.Now})
+	door, err := caldav.New(caldav.Config{
+		Service: h.service, Limits: caldav.DefaultLimits(), Logger: h.Logger(),
+		Now: h.Now,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

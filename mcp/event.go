@@ -156,8 +156,10 @@ func (b eventTools) queryEvents(
 	if err != nil {
 		return answer{}, err
 	}
-	list, err := b.instances(ctx, c, cal, query.InstanceQuery{Kind: calendar.Event, During: during, Timezone: z.Zone,
-		Most: p.end()})
+	list, err := b.instances(ctx, c, cal, query.InstanceQuery{
+		Kind: calendar.Event, During: during, Timezone: z.Zone,
+		Most: p.end(),
+	})
 	if err != nil {
 		return answer{}, err
 	}
@@ -165,8 +167,10 @@ func (b eventTools) queryEvents(
 	list, view.pageView = cutPage(c, list, p, c.askedRoom(p), sizeOf)
 	for _, i := range list {
 		r, at := readViewOf(i), z.timesOf(i)
-		row := queriedEvent{r.UID, r.Summary, r.Start, r.End, r.ETag, r.RecurrenceID, at.StartLocal, at.StartWeekday,
-			at.EndLocal, i.Unclear, standing(c.caller, cal, i.Component)}
+		row := queriedEvent{
+			r.UID, r.Summary, r.Start, r.End, r.ETag, r.RecurrenceID, at.StartLocal, at.StartWeekday,
+			at.EndLocal, i.Unclear, standing(c.caller, cal, i.Component),
+		}
 		view.Events = append(view.Events, row)
 	}
 	return answer{noted{queriedEvents(view.Events), view.note(c)}, view}, nil

@@ -117,8 +117,10 @@ func TestClashesWithTheOthers(t *testing.T) {
 	door := h.open(t, h.config())
 	clash := func() string {
 		var v struct{ Conflicts []clash }
-		use(t, door, "alice", "create_event", map[string]any{"calendar_id": work, "title": "Dentist",
-			"start": "20260303T093000Z", "end": "20260303T101500Z"}, &v)
+		use(t, door, "alice", "create_event", map[string]any{
+			"calendar_id": work, "title": "Dentist",
+			"start": "20260303T093000Z", "end": "20260303T101500Z",
+		}, &v)
 		var titles []string
 		for _, c := range v.Conflicts {
 			titles = append(titles, string(c.CalendarName)+": "+string(c.Title))

@@ -155,8 +155,10 @@ func (m *comparison) views(list []query.Occurrence) []clash {
 	var views []clash
 	for _, o := range list[:min(len(list), maxClashes)] {
 		v, at := readViewOf(o.Instance), m.zone.times(o.Instance)
-		views = append(views, clash{v.Calendar, shown(o.Calendar.Name), v.UID, v.RecurrenceID, v.Summary, at.StartLocal,
-			at.StartWeekday, at.EndLocal, standing(m.who, o.Calendar, o.Component).Untrusted})
+		views = append(views, clash{
+			v.Calendar, shown(o.Calendar.Name), v.UID, v.RecurrenceID, v.Summary, at.StartLocal,
+			at.StartWeekday, at.EndLocal, standing(m.who, o.Calendar, o.Component).Untrusted,
+		})
 	}
 	return views
 }

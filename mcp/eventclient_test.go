@@ -126,8 +126,10 @@ func TestClientsKeepTheirWords(t *testing.T) {
 		args             map[string]any
 		want             string
 	}{
-		{"Apple, replaced", appleEvent, "update_event", map[string]any{"title": "Dentist", "start": "2026-03-06T10:00",
-			"end": "2026-03-06T11:30", "location": "Main St 1\nBerlin"}, `
+		{"Apple, replaced", appleEvent, "update_event", map[string]any{
+			"title": "Dentist", "start": "2026-03-06T10:00",
+			"end": "2026-03-06T11:30", "location": "Main St 1\nBerlin",
+		}, `
 -DTEND;TZID=Europe/Berlin:20260306T110000
 -LAST-MODIFIED:20260201T101011Z
 -DTSTAMP:20260201T101012Z
@@ -137,8 +139,10 @@ func TestClientsKeepTheirWords(t *testing.T) {
 +DTSTAMP:20260301T120000Z
 +SEQUENCE:2
 `},
-		{"Apple, moved from another zone", appleEvent, "move_event", map[string]any{"new_start": "2026-03-06T08:00",
-			"timezone": "America/New_York"}, `
+		{"Apple, moved from another zone", appleEvent, "move_event", map[string]any{
+			"new_start": "2026-03-06T08:00",
+			"timezone":  "America/New_York",
+		}, `
 -DTEND;TZID=Europe/Berlin:20260306T110000
 -LAST-MODIFIED:20260201T101011Z
 -DTSTAMP:20260201T101012Z
@@ -156,17 +160,22 @@ func TestClientsKeepTheirWords(t *testing.T) {
 +DTSTAMP:20260301T120000Z
 +SUMMARY:Weekly sync
 `},
-		{"Google, one more guest", googleEvent, "patch_event",
-			map[string]any{"attendees": []string{"Bob <bob@example.com> (ACCEPTED)", "Eve <eve@example.com>"}}, `
+		{
+			"Google, one more guest", googleEvent, "patch_event",
+			map[string]any{"attendees": []string{"Bob <bob@example.com> (ACCEPTED)", "Eve <eve@example.com>"}},
+			`
 -DTSTAMP:20260201T101012Z
 -SEQUENCE:2
 +DTSTAMP:20260301T120000Z
 +SEQUENCE:3
 +ATTENDEE;CN=Eve;ROLE=REQ-PARTICIPANT;PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailto
 + :eve@example.com
-`},
-		{"Outlook, all an hour later", outlookEvent, "move_event", map[string]any{"new_start": "2026-03-06T11:00",
-			"scope": "all"}, `
+`,
+		},
+		{"Outlook, all an hour later", outlookEvent, "move_event", map[string]any{
+			"new_start": "2026-03-06T11:00",
+			"scope":     "all",
+		}, `
 -DTSTAMP:20260201T101012Z
 -DTSTART;TZID="W. Europe Standard Time":20260306T100000
 -DTEND;TZID="W. Europe Standard Time":20260306T110000
@@ -178,8 +187,10 @@ func TestClientsKeepTheirWords(t *testing.T) {
 +EXDATE;TZID=W. Europe Standard Time:20260313T110000
 +SEQUENCE:1
 `},
-		{"Outlook, one is deleted", outlookEvent, "delete_event", map[string]any{"recurrence_id": "2026-03-20",
-			"scope": "this"}, `
+		{"Outlook, one is deleted", outlookEvent, "delete_event", map[string]any{
+			"recurrence_id": "2026-03-20",
+			"scope":         "this",
+		}, `
 -DTSTAMP:20260201T101012Z
 -SEQUENCE:0
 +DTSTAMP:20260301T120000Z
@@ -196,8 +207,10 @@ func TestClientsKeepTheirWords(t *testing.T) {
 +DTSTAMP:20260301T120000Z
 +LOCATION:Side St 2
 `},
-		{"Outlook, one is called otherwise", outlookEvent, "patch_event", map[string]any{"title": "Große Runde",
-			"recurrence_id": "2026-03-20", "scope": "this"}, `
+		{"Outlook, one is called otherwise", outlookEvent, "patch_event", map[string]any{
+			"title":         "Große Runde",
+			"recurrence_id": "2026-03-20", "scope": "this",
+		}, `
 +BEGIN:VEVENT
 +CLASS:PUBLIC
 +DTSTAMP:20260301T120000Z
@@ -217,8 +230,10 @@ func TestClientsKeepTheirWords(t *testing.T) {
 +END:VALARM
 +END:VEVENT
 `},
-		{"Outlook, without reminders", outlookEvent, "update_event", map[string]any{"title": "Runde",
-			"start": "2026-03-06T10:00", "end": "2026-03-06T11:00", "scope": "all", "alarms": []int{}}, `
+		{"Outlook, without reminders", outlookEvent, "update_event", map[string]any{
+			"title": "Runde",
+			"start": "2026-03-06T10:00", "end": "2026-03-06T11:00", "scope": "all", "alarms": []int{},
+		}, `
 -DTSTAMP:20260201T101012Z
 -BEGIN:VALARM
 -TRIGGER:-PT15M

@@ -20,38 +20,60 @@ func TestEventsHaveMore(t *testing.T) {
 			var made createdView
 			args["calendar_id"], args["title"] = work, "X"
 			use(t, door, "alice", "create_event", args, &made)
-			text = contentText(t, use(t, door, "alice", "get_event", params{"calendar_id": work,
-				"event_uid": made.UID}, &v))
+			text = contentText(t, use(t, door, "alice", "get_event", params{
+				"calendar_id": work,
+				"event_uid":   made.UID,
+			}, &v))
 			return v, text
 		}
 		for _, tt := range []struct {
 			args params
 			says string
 		}{
-			{params{"start": "2026-03-05T09:00"},
-				"DTSTART;TZID=Europe/Berlin:20260305T090000 DTEND;TZID=Europe/Berlin:20260305T100000"},
+			{
+				params{"start": "2026-03-05T09:00"},
+				"DTSTART;TZID=Europe/Berlin:20260305T090000 DTEND;TZID=Europe/Berlin:20260305T100000",
+			},
 			{params{"start": "2026-03-05"}, "DTEND;VALUE=DATE:20260306"},
 			{params{"start": "2026-03-05T09:00", "duration_minutes": 90}, "DTEND;TZID=Europe/Berlin:20260305T103000"},
 			{params{"start": "2026-03-05", "duration_minutes": 2880}, "DTEND;VALUE=DATE:20260307"},
-			{params{"start": "2026-03-05T13:00", "end": "2026-03-06T09:00", "end_timezone": "Asia/Tokyo"},
+			{
+				params{"start": "2026-03-05T13:00", "end": "2026-03-06T09:00", "end_timezone": "Asia/Tokyo"},
 				`DTSTART;TZID=Europe/Berlin:20260305T130000 DTEND;TZID=Asia/Tokyo:20260306T090000 ` +
-					`"end_timezone":"Asia/Tokyo"`},
-			{params{"start": "2026-03-05T13:00", "end": "2026-03-05T12:00", "end_timezone": "America/Los_Angeles"},
-				"DTEND;TZID=America/Los_Angeles:20260305T120000"},
-			{params{"start": "2026-03-05T13:00", "duration_minutes": 60, "end_timezone": "Asia/Tokyo"},
-				"DTEND;TZID=Asia/Tokyo:20260305T220000"},
-			{params{"start": "2026-03-05T08:00", "timezone": "floating"},
-				`DTSTART:20260305T080000\r\n DTEND:20260305T090000\r\n "event_timezone":"floating"`},
-			{params{"start": "2026-03-05T08:00", "class": "PRIVATE", "color": "Teal"},
-				`CLASS:PRIVATE COLOR:teal "class":"PRIVATE" "color":"teal"`},
-			{params{"start": "2026-03-05T08:00", "alarms": []any{10, "1 hour before end", "at 2026-03-04T09:00",
-				"1 day 2 hours after start"}},
+					`"end_timezone":"Asia/Tokyo"`,
+			},
+			{
+				params{"start": "2026-03-05T13:00", "end": "2026-03-05T12:00", "end_timezone": "America/Los_Angeles"},
+				"DTEND;TZID=America/Los_Angeles:20260305T120000",
+			},
+			{
+				params{"start": "2026-03-05T13:00", "duration_minutes": 60, "end_timezone": "Asia/Tokyo"},
+				"DTEND;TZID=Asia/Tokyo:20260305T220000",
+			},
+			{
+				params{"start": "2026-03-05T08:00", "timezone": "floating"},
+				`DTSTART:20260305T080000\r\n DTEND:20260305T090000\r\n "event_timezone":"floating"`,
+			},
+			{
+				params{"start": "2026-03-05T08:00", "class": "PRIVATE", "color": "Teal"},
+				`CLASS:PRIVATE COLOR:teal "class":"PRIVATE" "color":"teal"`,
+			},
+			{
+				params{"start": "2026-03-05T08:00", "alarms": []any{
+					10, "1 hour before end", "at 2026-03-04T09:00",
+					"1 day 2 hours after start",
+				}},
 				`TRIGGER:-PT10M TRIGGER;RELATED=END:-PT1H TRIGGER;VALUE=DATE-TIME:20260304T080000Z "alarms":[10,` +
-					`-1560] "1 hour before end" "at 2026-03-04T09:00:00+01:00"`},
-			{params{"start": "2026-03-05T08:00", "rrule": "FREQ=DAILY;COUNT=4", "exdate": []string{"2026-03-06",
-				"2026-03-07T08:00"}, "rdate": []string{"2026-03-20"}},
+					`-1560] "1 hour before end" "at 2026-03-04T09:00:00+01:00"`,
+			},
+			{
+				params{"start": "2026-03-05T08:00", "rrule": "FREQ=DAILY;COUNT=4", "exdate": []string{
+					"2026-03-06",
+					"2026-03-07T08:00",
+				}, "rdate": []string{"2026-03-20"}},
 				`EXDATE;TZID=Europe/Berlin:20260306T080000,20260307T080000 ` +
-					`RDATE;TZID=Europe/Berlin:20260320T080000 "exdate":["20260306T080000","20260307T080000"]`},
+					`RDATE;TZID=Europe/Berlin:20260320T080000 "exdate":["20260306T080000","20260307T080000"]`,
+			},
 		} {
 			_, text := event(tt.args)
 			for word := range strings.FieldsSeq(tt.says) {
@@ -97,8 +119,10 @@ func TestAttendeesOfSingleDatesAreRemoved(t *testing.T) {
 		if said := refusalOf(t, door, "alice", "patch_event", one); !strings.Contains(said, "0 attendees are called") {
 			t.Errorf("another date: %s", said)
 		}
-		use(t, door, "alice", "patch_event", params{"calendar_id": work, "event_uid": "a",
-			"remove_attendees": []string{"bob ray"}, "scope": "all"}, &struct{}{})
+		use(t, door, "alice", "patch_event", params{
+			"calendar_id": work, "event_uid": "a",
+			"remove_attendees": []string{"bob ray"}, "scope": "all",
+		}, &struct{}{})
 		h.expectText(t, work, "a",
 			"SUMMARY:Talk\r\nATTENDEE:mailto:zoe@example.com\r\nSEQUENCE:1\r\nEND:VEVENT\r\nEND:VCALENDAR")
 	})
@@ -118,16 +142,26 @@ func TestPatchesOfMore(t *testing.T) {
 			want []string
 		}{
 			{params{"duration_minutes": 90}, []string{"DTEND;TZID=Europe/Berlin:20260305T143000"}},
-			{params{"end_timezone": "Asia/Tokyo"}, []string{"DTSTART;TZID=Europe/Berlin:20260305T130000",
-				"DTEND;TZID=Asia/Tokyo:20260305T223000"}},
+			{params{"end_timezone": "Asia/Tokyo"}, []string{
+				"DTSTART;TZID=Europe/Berlin:20260305T130000",
+				"DTEND;TZID=Asia/Tokyo:20260305T223000",
+			}},
 			{params{"start": "2026-03-05T14:00"}, []string{"DTEND;TZID=Asia/Tokyo:20260305T233000"}},
-			{params{"start": "2026-03-05T14:00", "duration_minutes": 60},
-				[]string{"DTEND;TZID=Asia/Tokyo:20260305T230000"}},
-			{params{"add_attendees": []string{"Dave <dave@example.com>"}, "remove_attendees": []string{"bob ray"}},
-				[]string{"ATTENDEE;CN=Zoë;PARTSTAT=ACCEPTED:mailto:zoe@example.com",
-					"ATTENDEE;CN=Dave;ROLE=REQ-PARTICIPANT;PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailt"}},
-			{params{"start": "2026-03-05T08:00", "end": "2026-03-05T09:00", "timezone": "floating"},
-				[]string{"DTSTART:20260305T080000", "DTEND:20260305T090000"}},
+			{
+				params{"start": "2026-03-05T14:00", "duration_minutes": 60},
+				[]string{"DTEND;TZID=Asia/Tokyo:20260305T230000"},
+			},
+			{
+				params{"add_attendees": []string{"Dave <dave@example.com>"}, "remove_attendees": []string{"bob ray"}},
+				[]string{
+					"ATTENDEE;CN=Zoë;PARTSTAT=ACCEPTED:mailto:zoe@example.com",
+					"ATTENDEE;CN=Dave;ROLE=REQ-PARTICIPANT;PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailt",
+				},
+			},
+			{
+				params{"start": "2026-03-05T08:00", "end": "2026-03-05T09:00", "timezone": "floating"},
+				[]string{"DTSTART:20260305T080000", "DTEND:20260305T090000"},
+			},
 			{params{"class": "CONFIDENTIAL", "color": "red"}, []string{"CLASS:CONFIDENTIAL", "COLOR:red"}},
 		} {
 			tt.args["calendar_id"], tt.args["event_uid"] = work, "a"

@@ -57,14 +57,20 @@ func TestSeriesAreChangedAsFarAsAsked(t *testing.T) {
 		// becomes is the expected change of a meeting; false if it is deleted.
 		becomes func(meeting) (meeting, bool)
 	}{
-		"patch_event": {map[string]any{"title": "Board review"},
-			func(m meeting) (meeting, bool) { m.title = "Board review"; return m, true }},
-		"update_event": {map[string]any{"title": "Board review", "start": named + "T11:00", "end": named + "T12:00"},
+		"patch_event": {
+			map[string]any{"title": "Board review"},
+			func(m meeting) (meeting, bool) { m.title = "Board review"; return m, true },
+		},
+		"update_event": {
+			map[string]any{"title": "Board review", "start": named + "T11:00", "end": named + "T12:00"},
 			func(m meeting) (meeting, bool) {
 				return meeting{m.day, hourLater.Replace(m.clock), "Board review"}, true
-			}},
-		"move_event": {map[string]any{"new_start": named + "T11:00"},
-			func(m meeting) (meeting, bool) { m.clock = hourLater.Replace(m.clock); return m, true }},
+			},
+		},
+		"move_event": {
+			map[string]any{"new_start": named + "T11:00"},
+			func(m meeting) (meeting, bool) { m.clock = hourLater.Replace(m.clock); return m, true },
+		},
 		"delete_event": {nil, func(meeting) (meeting, bool) { return meeting{}, false }},
 	} {
 		for scope, asked := range within {
@@ -76,8 +82,10 @@ func TestSeriesAreChangedAsFarAsAsked(t *testing.T) {
 				if len(before) != 13 {
 					t.Fatalf("the series has %d instances: %v", len(before), before)
 				}
-				args := map[string]any{"calendar_id": work, "event_uid": "review", "recurrence_id": named,
-					"scope": scope}
+				args := map[string]any{
+					"calendar_id": work, "event_uid": "review", "recurrence_id": named,
+					"scope": scope,
+				}
 				maps.Copy(args, c.args)
 				if said := h.say(t, h.open(t, h.config()), "alice", tool, args); !strings.Contains(said, `"result"`) {
 					t.Fatal(said)
@@ -109,8 +117,10 @@ func TestAllNeverLosesThePast(t *testing.T) {
 	week := func(from, until, title string) []string {
 		return []string{title + " " + from + " " + until}
 	}
-	for tool, times := range map[string][2]string{"move_event": {"new_start", "new_end"}, "patch_event": {"start",
-		"end"}, "update_event": {"start", "end"}} {
+	for tool, times := range map[string][2]string{"move_event": {"new_start", "new_end"}, "patch_event": {
+		"start",
+		"end",
+	}, "update_event": {"start", "end"}} {
 		t.Run(tool, func(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t, testdb.SQLite(t))
@@ -127,8 +137,10 @@ func TestAllNeverLosesThePast(t *testing.T) {
 			}
 			first := func() []string {
 				var v struct{ Events []listedEvent }
-				use(t, door, "alice", "list_events", map[string]any{"start": "2025-01-01", "end": "2025-01-12",
-					"timezone": zone}, &v)
+				use(t, door, "alice", "list_events", map[string]any{
+					"start": "2025-01-01", "end": "2025-01-12",
+					"timezone": zone,
+				}, &v)
 				var list []string
 				for _, e := range v.Events {
 					list = append(list, string(e.Title)+" "+e.Start+" "+e.End)
@@ -136,10 +148,14 @@ func TestAllNeverLosesThePast(t *testing.T) {
 				return list
 			}
 			before := first()
-			said := h.say(t, door, "alice", tool, args(map[string]any{times[0]: "2026-03-02T16:00",
-				times[1]: "2026-03-02T16:30"}))
-			for _, want := range []string{"begins on Monday 2025-01-06", "20260302T150000",
-				"2025-01-06T16:00:00+01:00"} {
+			said := h.say(t, door, "alice", tool, args(map[string]any{
+				times[0]: "2026-03-02T16:00",
+				times[1]: "2026-03-02T16:30",
+			}))
+			for _, want := range []string{
+				"begins on Monday 2025-01-06", "20260302T150000",
+				"2025-01-06T16:00:00+01:00",
+			} {
 				if !strings.Contains(said, want) || strings.Contains(said, `"result"`) {
 					t.Errorf("no %q in %s", want, said)
 				}
@@ -147,14 +163,18 @@ func TestAllNeverLosesThePast(t *testing.T) {
 			if diff := cmp.Diff(before, first()); diff != "" {
 				t.Errorf("the past (-want +got):\n%s", diff)
 			}
-			h.say(t, door, "alice", tool, args(map[string]any{"recurrence_id": "20260302T150000",
-				times[0]: "2026-03-02T16:00", times[1]: "2026-03-02T16:30"}))
+			h.say(t, door, "alice", tool, args(map[string]any{
+				"recurrence_id": "20260302T150000",
+				times[0]:        "2026-03-02T16:00", times[1]: "2026-03-02T16:30",
+			}))
 			if diff := cmp.Diff(week("2025-01-06T16:00:00+01:00", "2025-01-06T16:30:00+01:00", "1:1"),
 				first()); diff != "" {
 				t.Errorf("moved by an instance (-want +got):\n%s", diff)
 			}
-			h.say(t, door, "alice", tool, args(map[string]any{times[0]: "2025-01-06T17:00:00",
-				times[1]: "2025-01-06T17:30"}))
+			h.say(t, door, "alice", tool, args(map[string]any{
+				times[0]: "2025-01-06T17:00:00",
+				times[1]: "2025-01-06T17:30",
+			}))
 			if diff := cmp.Diff(week("2025-01-06T17:00:00+01:00", "2025-01-06T17:30:00+01:00", "1:1"),
 				first()); diff != "" {
 				t.Errorf("moved by its start (-want +got):\n%s", diff)
@@ -162,8 +182,10 @@ func TestAllNeverLosesThePast(t *testing.T) {
 			if tool != "update_event" {
 				return
 			}
-			h.say(t, door, "alice", tool, args(map[string]any{"title": "Eve", "recurrence_id": "20260302T160000Z",
-				"start": "2026-03-02T17:00", "end": "2026-03-02T17:30"}))
+			h.say(t, door, "alice", tool, args(map[string]any{
+				"title": "Eve", "recurrence_id": "20260302T160000Z",
+				"start": "2026-03-02T17:00", "end": "2026-03-02T17:30",
+			}))
 			if diff := cmp.Diff(week("2025-01-06T17:00:00+01:00", "2025-01-06T17:30:00+01:00", "Eve"),
 				first()); diff != "" {
 				t.Errorf("renamed (-want +got):\n%s", diff)

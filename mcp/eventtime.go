@@ -174,8 +174,10 @@ func (s subject) newTimes(in *eventValues) (edit.Times, error) {
 				errArgument(`the event takes whole days, and "duration_minutes" (%d) is not a whole `+
 					`number of days`, minutes)
 		}
-		end := moment{at: s.found.Start.Time.Add(time.Duration(minutes) * time.Minute), date: s.found.Start.AllDay,
-			basic: true, local: s.found.Start.Floating}
+		end := moment{
+			at: s.found.Start.Time.Add(time.Duration(minutes) * time.Minute), date: s.found.Start.AllDay,
+			basic: true, local: s.found.Start.Floating,
+		}
 		return s.zone.movedTo(s.found.Start, nil, &end), nil
 	}
 	if !in.start.Left() && (!in.end.Left() || !in.minutes.Left()) {

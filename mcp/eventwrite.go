@@ -45,8 +45,10 @@ func (b eventTools) rows() []tool {
 			name: "delete_event", title: "Delete event",
 			description: "Deletes an event or instances, and tells attendees that it is off, or the organizer that " +
 				"the user declines. To show it as cancelled: patch_event with status CANCELLED.",
-			scope: calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeDelete, hints: toolHints{destructive: true,
-				idempotent: true},
+			scope: calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeDelete, hints: toolHints{
+				destructive: true,
+				idempotent:  true,
+			},
 			begin: withSubject(anEvent, b.aim, b.deleteEvent), gives: deletedView{},
 		})), reading(tool{
 			name: "query_events", title: "Query events",
@@ -170,7 +172,8 @@ func (b eventTools) moveToCalendar(ctx context.Context, c *call, s subject, in *
 	carry := b.service.CopyToCalendar
 	if !in.copy {
 		carry = func(ctx context.Context, who calendar.Caller, from calendar.Calendar, uid calendar.UID,
-			to calendar.Calendar, when calendar.Precondition) (calendar.Saved, error) {
+			to calendar.Calendar, when calendar.Precondition,
+		) (calendar.Saved, error) {
 			if err := c.confirmCarry(s, to); s.found.Object.Recurring && err != nil {
 				return calendar.Saved{}, err
 			}
@@ -279,8 +282,10 @@ func (b toolbox) editObject(
 ) (ledger.Edited, query.Instance, error) {
 	restoreFields(&change.Fields, s.found.Component)
 	edit := func(by changer) (ledger.Edited, error) {
-		return by.EditObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Edit{Change: change, When: s.when,
-			Telling: c.telling(), Meter: c.meter})
+		return by.EditObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Edit{
+			Change: change, When: s.when,
+			Telling: c.telling(), Meter: c.meter,
+		})
 	}
 	moves := !change.Times.Start.Left() || !change.Times.End.Left() || !change.Fields.Rule.Left()
 	if s.reaches() && moves {
@@ -340,8 +345,10 @@ func (b eventTools) deleteEvent(ctx context.Context, c *call, s subject, _ *even
 		return answer{}, err
 	}
 	was, at := readViewOf(s.found), s.zone.times(s.found)
-	v := deletedView{Deleted: true, Calendar: s.cal.ID, UID: was.UID, Title: was.Summary, StartLocal: at.StartLocal,
-		StartWeekday: at.StartWeekday}
+	v := deletedView{
+		Deleted: true, Calendar: s.cal.ID, UID: was.UID, Title: was.Summary, StartLocal: at.StartLocal,
+		StartWeekday: at.StartWeekday,
+	}
 	v.Untrusted = standing(c.caller, s.cal, s.found.Component).Untrusted
 	v.toldView = c.told(edited.Told, s.found.Component)
 	if !edited.Saved.Object.Deleted {
@@ -353,8 +360,10 @@ func (b eventTools) deleteEvent(ctx context.Context, c *call, s subject, _ *even
 // cancel deletes the target of a call.
 func (b toolbox) cancel(ctx context.Context, c *call, s subject) (ledger.Edited, error) {
 	cancel := func(by changer) (ledger.Edited, error) {
-		return by.CancelObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Cancellation{Target: s.target(),
-			When: s.when, Telling: c.telling(), Meter: c.meter})
+		return by.CancelObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Cancellation{
+			Target: s.target(),
+			When:   s.when, Telling: c.telling(), Meter: c.meter,
+		})
 	}
 	if s.reaches() {
 		if err := b.confirmSeries(ctx, c, s, cancel); err != nil {

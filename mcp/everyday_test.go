@@ -37,8 +37,10 @@ func errands() []errand {
 	return []errand{
 		{
 			name: "move one of a series over the change of the clocks", about: "review 2",
-			there: map[string][]string{"r2": {"DTSTART;" + berlin + "20260320T100000", "DURATION:PT1H",
-				"RRULE:FREQ=WEEKLY;COUNT=3", "SUMMARY:Review 2"}},
+			there: map[string][]string{"r2": {
+				"DTSTART;" + berlin + "20260320T100000", "DURATION:PT1H",
+				"RRULE:FREQ=WEEKLY;COUNT=3", "SUMMARY:Review 2",
+			}},
 			calls: `{"name":"list_events","arguments":{"date_range":"2026-03-27","keyword":"review 2"}}
 				{"name":"move_event","arguments":{"calendar_id":"$1.events[0].calendar_id",
 				"event_uid":"$1.events[0].event_uid","recurrence_id":"$1.events[0].recurrence_id","scope":"this",
@@ -64,8 +66,10 @@ func errands() []errand {
 			calls: `{"name":"create_event","arguments":{"calendar_id":"WORK","title":"Close the month",
 				"start":"2026-03-31T16:00","end":"2026-03-31T17:00",
 				"rrule":"FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1;COUNT=3"}}`,
-			says: []string{"BYSETPOS=-1", "Tuesday"}, takesPlace: []string{"2026-03-31 16:00-17:00",
-				"2026-04-30 16:00-17:00", "2026-05-29 16:00-17:00"},
+			says: []string{"BYSETPOS=-1", "Tuesday"}, takesPlace: []string{
+				"2026-03-31 16:00-17:00",
+				"2026-04-30 16:00-17:00", "2026-05-29 16:00-17:00",
+			},
 		},
 		{
 			name: "a birthday on the 29th of February",
@@ -84,8 +88,10 @@ func errands() []errand {
 		},
 		{
 			name: "cancel Friday", about: "standup",
-			there: map[string][]string{"s2": {"DTSTART;" + berlin + "20260306T083000", "DURATION:PT15M",
-				"RRULE:FREQ=DAILY;COUNT=2", "SUMMARY:Standup 2"}},
+			there: map[string][]string{"s2": {
+				"DTSTART;" + berlin + "20260306T083000", "DURATION:PT15M",
+				"RRULE:FREQ=DAILY;COUNT=2", "SUMMARY:Standup 2",
+			}},
 			calls: `{"name":"list_events","arguments":{"date_range":"2026-03-06","keyword":"standup"}}
 				{"name":"change_many","arguments":{"changes":[
 				{"tool":"delete_event","calendar_id":"$1.events[0].calendar_id","event_uid":"$1.events[0].event_uid",
@@ -132,9 +138,11 @@ func errands() []errand {
 		},
 		{
 			name: "answer an invitation",
-			there: map[string][]string{"gala": {"DTSTART;" + berlin + "20260304T090000", "DURATION:PT1H", "SEQUENCE:2",
+			there: map[string][]string{"gala": {
+				"DTSTART;" + berlin + "20260304T090000", "DURATION:PT1H", "SEQUENCE:2",
 				"SUMMARY:Gala", "ORGANIZER:mailto:eve@example.net", "ATTENDEE:mailto:eve@example.net",
-				"ATTENDEE;RSVP=TRUE:mailto:alice@example.com"}},
+				"ATTENDEE;RSVP=TRUE:mailto:alice@example.com",
+			}},
 			calls: `{"name":"list_invitations","arguments":{}}
 				{"name":"respond_to_event","arguments":{"calendar_id":"$1.invitations[0].calendar_id",
 				"event_uid":"$1.invitations[0].event_uid","answer":"accept","comment":"With pleasure"}}`,
@@ -142,8 +150,10 @@ func errands() []errand {
 			lines: []string{"PARTSTAT=ACCEPTED:mailto:alice@example.com", "COMMENT:With pleasure", "SEQUENCE:2"},
 		},
 		{
-			name: "copy an event into another calendar", about: "call", takesPlace: []string{"2026-03-03 11:00-12:00",
-				"2026-03-03 11:00-12:00"},
+			name: "copy an event into another calendar", about: "call", takesPlace: []string{
+				"2026-03-03 11:00-12:00",
+				"2026-03-03 11:00-12:00",
+			},
 			calls: `{"name":"list_calendars","arguments":{}}
 				{"name":"search_events","arguments":{"query":"customer"}}
 				{"name":"move_event","arguments":{"calendar_id":"$2.events[0].calendar_id",
@@ -189,8 +199,10 @@ func errands() []errand {
 		{
 			name:  "what changed since Monday, and by whom",
 			calls: `{"name":"list_changes","arguments":{"since":"2026-02-23"}}`,
-			says: []string{"Phone", "Budget meeting", "Room 5", "deleted", "Yoga",
-				"00000000-0000-4000-8000-000000000002"},
+			says: []string{
+				"Phone", "Budget meeting", "Room 5", "deleted", "Yoga",
+				"00000000-0000-4000-8000-000000000002",
+			},
 		},
 		{
 			name:  "find by a person, whatever the accents",
@@ -235,8 +247,10 @@ func errands() []errand {
 		},
 		{
 			name: "read all of a long text",
-			there: map[string][]string{"long": {"DTSTART;" + berlin + "20260304T130000", "DURATION:PT1H",
-				"SUMMARY:Long", "DESCRIPTION:" + strings.Repeat("Item.", 600) + "the end"}},
+			there: map[string][]string{"long": {
+				"DTSTART;" + berlin + "20260304T130000", "DURATION:PT1H",
+				"SUMMARY:Long", "DESCRIPTION:" + strings.Repeat("Item.", 600) + "the end",
+			}},
 			calls: `{"name":"search_events","arguments":{"query":"long"}}
 				{"name":"get_event","arguments":{"calendar_id":"$1.events[0].calendar_id",
 				"event_uid":"$1.events[0].event_uid"}}`,
@@ -261,14 +275,18 @@ func errands() []errand {
 		},
 		{
 			name: "always on another day", about: "yoga 2",
-			there: map[string][]string{"y2": {"DTSTART;" + berlin + "20260225T180000", "DURATION:PT1H",
-				"RRULE:FREQ=WEEKLY;COUNT=3", "SUMMARY:Yoga 2"}},
+			there: map[string][]string{"y2": {
+				"DTSTART;" + berlin + "20260225T180000", "DURATION:PT1H",
+				"RRULE:FREQ=WEEKLY;COUNT=3", "SUMMARY:Yoga 2",
+			}},
 			calls: `{"name":"search_events","arguments":{"query":"yoga 2"}}
 				{"name":"move_event","arguments":{"calendar_id":"$1.events[0].calendar_id",
 				"event_uid":"$1.events[0].event_uid","recurrence_id":"$1.events[0].recurrence_id","scope":"all",
 				"new_start":"2026-03-03T18:00"}}`,
-			says: []string{"Tuesday"}, takesPlace: []string{"2026-02-24 18:00-19:00", "2026-03-03 18:00-19:00",
-				"2026-03-10 18:00-19:00"},
+			says: []string{"Tuesday"}, takesPlace: []string{
+				"2026-02-24 18:00-19:00", "2026-03-03 18:00-19:00",
+				"2026-03-10 18:00-19:00",
+			},
 		},
 		{
 			name: "change only what was seen", uid: "dentist", lines: []string{"LOCATION:Main Street 4"},
@@ -297,8 +315,10 @@ func errands() []errand {
 func many(n int) map[string][]string {
 	all := make(map[string][]string, n)
 	for i := range n {
-		all[fmt.Sprintf("n%d", i)] = []string{fmt.Sprintf("DTSTART:202605%02dT%02d0000Z", 1+i/5, 8+i%5),
-			"DURATION:PT30M", fmt.Sprintf("SUMMARY:Number %d", i)}
+		all[fmt.Sprintf("n%d", i)] = []string{
+			fmt.Sprintf("DTSTART:202605%02dT%02d0000Z", 1+i/5, 8+i%5),
+			"DURATION:PT30M", fmt.Sprintf("SUMMARY:Number %d", i),
+		}
 	}
 	return all
 }
@@ -338,8 +358,10 @@ func (e errand) run(t *testing.T, url string, seen half) {
 		h.put(t, work, uid, wrapped(calendar.Event, uid, lines...))
 	}
 	c := newChore(t, h.open(t, h.config()), seen)
-	c.names = map[string]calendar.CalendarID{"WORK": work, "HOME": home,
-		"TASKS": "00000000-0000-4000-8000-000000000003"}
+	c.names = map[string]calendar.CalendarID{
+		"WORK": work, "HOME": home,
+		"TASKS": "00000000-0000-4000-8000-000000000003",
+	}
 	text := c.do(t, e.calls)
 	structure := fmt.Sprint(c.answers[len(c.answers)-1])
 	for _, word := range e.says {

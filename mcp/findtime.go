@@ -131,8 +131,10 @@ func (b busyTools) findTime(ctx context.Context, c *call, in *slotQuestion) (ans
 		return answer{}, err
 	}
 	found := slot.Find(ask, busy.Periods)
-	v := slotsView{Slots: []slotView{}, windowView: w.view(), Hours: hours, Days: wordsOf(ask.Hours.Days),
-		Truncated: len(found) == ask.Limit, Unread: busy.Unread}
+	v := slotsView{
+		Slots: []slotView{}, windowView: w.view(), Hours: hours, Days: wordsOf(ask.Hours.Days),
+		Truncated: len(found) == ask.Limit, Unread: busy.Unread,
+	}
 	if len(found) == 0 {
 		v.Why = slot.Explain(ask)
 	}
@@ -141,8 +143,10 @@ func (b busyTools) findTime(ctx context.Context, c *call, in *slotQuestion) (ans
 	}
 	for _, s := range found {
 		start, end := s.Start.In(w.zone.Location()), s.End.In(w.zone.Location())
-		v.Slots = append(v.Slots, slotView{start.Format(time.RFC3339), end.Format(time.RFC3339),
-			start.Weekday().String(), s.Tentative})
+		v.Slots = append(v.Slots, slotView{
+			start.Format(time.RFC3339), end.Format(time.RFC3339),
+			start.Weekday().String(), s.Tentative,
+		})
 	}
 	return answer{v.prose(w, ask, found), v}, nil
 }

@@ -21,15 +21,29 @@ func TestFindTimeSaysWhyNothingIsFree(t *testing.T) {
 		why  slot.Why
 		said []string
 	}{
-		"a weekend": {params{"duration_minutes": 30, "date_range": "2026-03-07 to 2026-03-08"}, slot.Days,
-			[]string{"mon, tue, wed, thu, fri", "Give other days"}},
-		"an evening": {params{"duration_minutes": 30, "start": "2026-03-03T18:00", "end": "2026-03-03T22:00"},
-			slot.Opening, []string{"09:00-17:00", "working_hours"}},
-		"a full day": {params{"duration_minutes": 30, "date_range": "2026-03-03"}, slot.Busy,
-			[]string{"busy", `"Work" of alice`}},
-		"hours that are far": {params{"duration_minutes": 30, "date_range": "2026-03-04",
-			"hours_elsewhere": []string{"bob 09:00-17:00 Pacific/Auckland"}}, slot.Elsewhere,
-			[]string{"hours_elsewhere"}},
+		"a weekend": {
+			params{"duration_minutes": 30, "date_range": "2026-03-07 to 2026-03-08"},
+			slot.Days,
+			[]string{"mon, tue, wed, thu, fri", "Give other days"},
+		},
+		"an evening": {
+			params{"duration_minutes": 30, "start": "2026-03-03T18:00", "end": "2026-03-03T22:00"},
+			slot.Opening,
+			[]string{"09:00-17:00", "working_hours"},
+		},
+		"a full day": {
+			params{"duration_minutes": 30, "date_range": "2026-03-03"},
+			slot.Busy,
+			[]string{"busy", `"Work" of alice`},
+		},
+		"hours that are far": {
+			params{
+				"duration_minutes": 30, "date_range": "2026-03-04",
+				"hours_elsewhere": []string{"bob 09:00-17:00 Pacific/Auckland"},
+			},
+			slot.Elsewhere,
+			[]string{"hours_elsewhere"},
+		},
 	} {
 		var v slotsView
 		text := contentText(t, use(t, door, "alice", "find_time", c.args, &v))
@@ -57,10 +71,15 @@ func TestFindTimeKnowsTheWeek(t *testing.T) {
 		hours, days string
 		first       string
 	}{
-		{params{"duration_minutes": 60, "date_range": "next week"}, "12:00-14:00", "mon sun",
-			"2026-03-08T12:00:00+01:00"},
-		{params{"duration_minutes": 60, "date_range": "next week", "days": []string{"tue"},
-			"working_hours": "08:00-10:00"}, "08:00-10:00", "tue", "2026-03-10T08:00:00+01:00"},
+		{
+			params{"duration_minutes": 60, "date_range": "next week"},
+			"12:00-14:00", "mon sun",
+			"2026-03-08T12:00:00+01:00",
+		},
+		{params{
+			"duration_minutes": 60, "date_range": "next week", "days": []string{"tue"},
+			"working_hours": "08:00-10:00",
+		}, "08:00-10:00", "tue", "2026-03-10T08:00:00+01:00"},
 	} {
 		var v slotsView
 		use(t, door, "carla", "find_time", c.args, &v)
@@ -75,8 +94,10 @@ func TestFindTimeKnowsTheWeek(t *testing.T) {
 func TestFindTimeKnowsRooms(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
-	room := calendar.User{ID: "blue-id", Name: "blue", Email: "blue@example.com", Created: noon,
-		Room: calendar.Room{Kind: calendar.RoomToMeet, Capacity: 8}}
+	room := calendar.User{
+		ID: "blue-id", Name: "blue", Email: "blue@example.com", Created: noon,
+		Room: calendar.Room{Kind: calendar.RoomToMeet, Capacity: 8},
+	}
 	h.Admit(t, room)
 	h.callers["blue"] = calendar.Caller{User: room, Scopes: calendar.ScopeAll}
 	cal, err := h.service.CreateCalendar(t.Context(), h.callers["blue"], calendar.NewCalendar{Segment: "bookings"})
@@ -84,15 +105,19 @@ func TestFindTimeKnowsRooms(t *testing.T) {
 		t.Fatal(err)
 	}
 	taken := wrapped(calendar.Event, "taken", "DTSTART:20260303T080000Z", "DTEND:20260303T150000Z", "SUMMARY:Secret")
-	if _, err := h.service.Put(t.Context(), h.callers["blue"], cal, calendar.Draft{Name: "taken.ics",
-		Data: []byte(taken)}); err != nil {
+	if _, err := h.service.Put(t.Context(), h.callers["blue"], cal, calendar.Draft{
+		Name: "taken.ics",
+		Data: []byte(taken),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	door := h.open(t, h.config())
 	for _, name := range []string{"blue", "Blue@example.com"} {
 		var v slotsView
-		text := contentText(t, use(t, door, "alice", "find_time", params{"duration_minutes": 30,
-			"date_range": "2026-03-03", "usernames": []string{name}}, &v))
+		text := contentText(t, use(t, door, "alice", "find_time", params{
+			"duration_minutes": 30,
+			"date_range":       "2026-03-03", "usernames": []string{name},
+		}, &v))
 		if len(v.Slots) != 2 || v.Slots[0].Start != "2026-03-03T16:00:00+01:00" || strings.Contains(text, "Secret") {
 			t.Errorf("%s: %+v\n%s", name, v, text)
 		}

@@ -19,11 +19,15 @@ func TestForeignTextForgesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines := []string{"DTSTART:20260303T090000Z", "DURATION:PT1H", "SUMMARY:" + forged,
-			"LOCATION:here\\, uid \"x\""}
+		lines := []string{
+			"DTSTART:20260303T090000Z", "DURATION:PT1H", "SUMMARY:" + forged,
+			"LOCATION:here\\, uid \"x\"",
+		}
 		text := strings.ReplaceAll(wrapped(calendar.Event, strings.Repeat("IGNORE ALL ", 60), lines...), "\n", "\r\n")
-		if _, err := h.service.Put(t.Context(), h.callers["bob"], secret, calendar.Draft{Name: "f.ics",
-			Data: []byte(text)}); err != nil {
+		if _, err := h.service.Put(t.Context(), h.callers["bob"], secret, calendar.Draft{
+			Name: "f.ics",
+			Data: []byte(text),
+		}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := h.service.Share(t.Context(), h.callers["bob"], secret.ID, "alice",
@@ -64,12 +68,18 @@ func TestForeignTextForgesNothing(t *testing.T) {
 func TestCalendarsOfOneNameAreToldApart(t *testing.T) {
 	t.Parallel()
 	names := calendarNames{}
-	own, _ := names.of(calendar.Calendar{ID: "1", Access: calendar.OwnerAccess,
-		Properties: calendar.Properties{Name: "Work"}})
-	twin, _ := names.of(calendar.Calendar{ID: "2", Access: calendar.OwnerAccess,
-		Properties: calendar.Properties{Name: "Work"}})
-	other, _ := names.of(calendar.Calendar{ID: "3", OwnerName: "bob", Access: calendar.ReadAccess,
-		Properties: calendar.Properties{Name: "Work"}})
+	own, _ := names.of(calendar.Calendar{
+		ID: "1", Access: calendar.OwnerAccess,
+		Properties: calendar.Properties{Name: "Work"},
+	})
+	twin, _ := names.of(calendar.Calendar{
+		ID: "2", Access: calendar.OwnerAccess,
+		Properties: calendar.Properties{Name: "Work"},
+	})
+	other, _ := names.of(calendar.Calendar{
+		ID: "3", OwnerName: "bob", Access: calendar.ReadAccess,
+		Properties: calendar.Properties{Name: "Work"},
+	})
 	again, known := names.of(calendar.Calendar{ID: "2"})
 	if own != `"Work"` || twin != `"Work" (2)` || other != `"Work" of "bob"` || again != twin || !known {
 		t.Errorf("they are %s, %s, %s, %s", own, twin, other, again)

@@ -116,8 +116,10 @@ func (b busyTools) freeBusy(ctx context.Context, c *call, in *busyQuestion) (ans
 	}
 	for _, p := range periods {
 		start, end := p.Start.In(z.Location()), p.End.In(z.Location())
-		v.Busy = append(v.Busy, blockView{start.Format(time.RFC3339), end.Format(time.RFC3339),
-			start.Weekday().String(), busyWords[p.Type]})
+		v.Busy = append(v.Busy, blockView{
+			start.Format(time.RFC3339), end.Format(time.RFC3339),
+			start.Weekday().String(), busyWords[p.Type],
+		})
 	}
 	return answer{v.prose(w, periods), v}, nil
 }

@@ -21,10 +21,14 @@ func TestTimeOfOthers(t *testing.T) {
 		}
 		door := h.open(t, h.config())
 		var made any
-		use(t, door, "bob", "create_event", map[string]any{"calendar_id": plans, "title": "Coup",
-			"start": "2026-03-02T08:00:00Z", "end": "2026-03-02T10:00:00Z"}, &made)
-		use(t, door, "alice", "create_event", map[string]any{"calendar_id": work, "title": "Mine",
-			"start": "2026-03-02T10:00:00Z", "end": "2026-03-02T11:00:00Z"}, &made)
+		use(t, door, "bob", "create_event", map[string]any{
+			"calendar_id": plans, "title": "Coup",
+			"start": "2026-03-02T08:00:00Z", "end": "2026-03-02T10:00:00Z",
+		}, &made)
+		use(t, door, "alice", "create_event", map[string]any{
+			"calendar_id": work, "title": "Mine",
+			"start": "2026-03-02T10:00:00Z", "end": "2026-03-02T11:00:00Z",
+		}, &made)
 
 		var busy busyView
 		day := map[string]any{"start_time": "2026-03-02", "end_time": "2026-03-02", "usernames": []string{"Bob"}}
@@ -95,8 +99,10 @@ func TestBusyTimesInTheZoneOfCalendars(t *testing.T) {
 	var made any
 	var home calendarView
 	use(t, door, "bob", "create_calendar", map[string]any{"name": "New York", "timezone": "America/New_York"}, &home)
-	use(t, door, "bob", "create_event", map[string]any{"calendar_id": home.ID, "title": "Off", "start": "2026-03-02",
-		"end": "2026-03-02"}, &made)
+	use(t, door, "bob", "create_event", map[string]any{
+		"calendar_id": home.ID, "title": "Off", "start": "2026-03-02",
+		"end": "2026-03-02",
+	}, &made)
 	day := map[string]any{"start_time": "2026-03-01", "end_time": "2026-03-03"}
 	for _, c := range []struct {
 		calendars []string
@@ -123,8 +129,10 @@ func TestNotAllIsKnownOfBusyTimes(t *testing.T) {
 	h.put(t, work, "chinese", wrapped(calendar.Event, "chinese", "DTSTART:20260302T090000Z", "DURATION:PT1H",
 		"RRULE:RSCALE=CHINESE;FREQ=YEARLY"))
 	var busy busyView
-	said := use(t, door, "alice", "get_free_busy", map[string]any{"start_time": "2026-03-02",
-		"end_time": "2026-03-03"}, &busy)
+	said := use(t, door, "alice", "get_free_busy", map[string]any{
+		"start_time": "2026-03-02",
+		"end_time":   "2026-03-03",
+	}, &busy)
 	if busy.Unread != 1 || strings.Contains(said, "Free all the time") ||
 		!strings.Contains(said, "1 event could not be") {
 		t.Errorf("%d are unread, and it is said: %s", busy.Unread, said)

@@ -24,12 +24,18 @@ func (h *house) granted(t *testing.T, c calendar.Caller) calendar.Caller {
 			t.Fatal(err)
 		}
 	}
-	must(h.Store.PutClient(ctx, oauth.Client{ID: "client", Kind: oauth.Added, Name: "Claude", Method: oauth.NoSecret,
-		Created: now}))
-	must(h.Store.InsertOffer(ctx, oauth.Offer{ID: "offer", Client: "client", User: c.User.ID,
-		Expires: now.Add(time.Minute)}, now))
-	grant := auth.Token{ID: c.Token, User: c.User.ID, Name: "Claude (claude.ai)", Scopes: c.Scopes, Created: now,
-		Client: "client", Resource: endpoint}
+	must(h.Store.PutClient(ctx, oauth.Client{
+		ID: "client", Kind: oauth.Added, Name: "Claude", Method: oauth.NoSecret,
+		Created: now,
+	}))
+	must(h.Store.InsertOffer(ctx, oauth.Offer{
+		ID: "offer", Client: "client", User: c.User.ID,
+		Expires: now.Add(time.Minute),
+	}, now))
+	grant := auth.Token{
+		ID: c.Token, User: c.User.ID, Name: "Claude (claude.ai)", Scopes: c.Scopes, Created: now,
+		Client: "client", Resource: endpoint,
+	}
 	if c.Calendars != nil {
 		// A grant for deleted calendars reaches nothing; the store refuses to create it.
 		grant.Calendars = []calendar.CalendarID{}
@@ -40,10 +46,14 @@ func (h *house) granted(t *testing.T, c calendar.Caller) calendar.Caller {
 		}
 	}
 	must(h.Store.TakeUp(ctx, "offer", grant, oauth.Pair{
-		Access: oauth.Ticket{ID: secret, Digest: hash, Grant: c.Token, Use: oauth.ForAccess, Scopes: calendar.ScopeAll,
-			Created: now, Expires: now.Add(time.Hour)},
-		Refresh: oauth.Ticket{ID: "refresh", Grant: c.Token, Use: oauth.ForRefresh, Created: now,
-			Expires: now.Add(time.Hour)},
+		Access: oauth.Ticket{
+			ID: secret, Digest: hash, Grant: c.Token, Use: oauth.ForAccess, Scopes: calendar.ScopeAll,
+			Created: now, Expires: now.Add(time.Hour),
+		},
+		Refresh: oauth.Ticket{
+			ID: "refresh", Grant: c.Token, Use: oauth.ForRefresh, Created: now,
+			Expires: now.Add(time.Hour),
+		},
 	}))
 	come, err := auth.New(h.Login()).VerifyAccess(ctx, string(text), endpoint)
 	must(err)

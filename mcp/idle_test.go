@@ -33,8 +33,10 @@ func TestMarksAreRefused(t *testing.T) {
 	var listed struct {
 		Events []struct{ Title, Description string }
 	}
-	use(t, door, "alice", "list_events", map[string]any{"calendar_id": work, "start": "2026-03-03", "end": "2026-03-03",
-		"detail": "full"}, &listed)
+	use(t, door, "alice", "list_events", map[string]any{
+		"calendar_id": work, "start": "2026-03-03", "end": "2026-03-03",
+		"detail": "full",
+	}, &listed)
 	shown := map[string]any{
 		"the description of get_event":   event.Description + "\nBring snacks.",
 		"the list of get_event":          event.Categories,
@@ -47,8 +49,10 @@ func TestMarksAreRefused(t *testing.T) {
 		if _, ok := value.([]string); ok {
 			parameter = "categories"
 		}
-		refusal := h.say(t, door, "alice", "patch_event", map[string]any{"calendar_id": work, "event_uid": "long",
-			parameter: value})
+		refusal := h.say(t, door, "alice", "patch_event", map[string]any{
+			"calendar_id": work, "event_uid": "long",
+			parameter: value,
+		})
 		if !strings.Contains(refusal, "the mark for omitted text in an earlier result") {
 			t.Errorf("%s: %.300s", what, refusal)
 		}
@@ -75,8 +79,10 @@ func TestMarksAreRefused(t *testing.T) {
 	}
 	// Other dots and brackets are anybody's.
 	var made map[string]any
-	use(t, door, "alice", "create_event", map[string]any{"calendar_id": work, "title": "Well… [see below]",
-		"start": "20260304T090000Z", "end": "20260304T100000Z", "description": "[3 more characters] to come…"}, &made)
+	use(t, door, "alice", "create_event", map[string]any{
+		"calendar_id": work, "title": "Well… [see below]",
+		"start": "20260304T090000Z", "end": "20260304T100000Z", "description": "[3 more characters] to come…",
+	}, &made)
 }
 
 // TestNoSuccessWithoutAnEffect: an argument that a tool cannot apply is an error that says so, and changes nothing (B4)
@@ -99,30 +105,56 @@ func TestNoSuccessWithoutAnEffect(t *testing.T) {
 		base, more map[string]any
 		says       string
 	}{
-		{"patch_event", event, map[string]any{"attendees": []string{"Alice <alice@example.com> (ACCEPTED)",
-			"carol@example.com (ACCEPTED)"}}, `answer of \"alice@example.com\" is NEEDS-ACTION`},
-		{"patch_event", event, map[string]any{"attendees": []string{"Alice <alice@example.com> (accepted)",
-			"carol@example.com"}}, "cannot be changed"},
-		{"update_event", event, map[string]any{"title": "x", "start": "20260303T090000Z", "end": "20260303T100000Z",
-			"attendees": []string{"carol@example.com (DECLINED)"}}, "is ACCEPTED"},
-		{"create_event", draft, map[string]any{"attendees": []string{"carol@example.com (ACCEPTED)"}},
-			"is NEEDS-ACTION"},
+		{"patch_event", event, map[string]any{"attendees": []string{
+			"Alice <alice@example.com> (ACCEPTED)",
+			"carol@example.com (ACCEPTED)",
+		}}, `answer of \"alice@example.com\" is NEEDS-ACTION`},
+		{"patch_event", event, map[string]any{"attendees": []string{
+			"Alice <alice@example.com> (accepted)",
+			"carol@example.com",
+		}}, "cannot be changed"},
+		{"update_event", event, map[string]any{
+			"title": "x", "start": "20260303T090000Z", "end": "20260303T100000Z",
+			"attendees": []string{"carol@example.com (DECLINED)"},
+		}, "is ACCEPTED"},
+		{
+			"create_event", draft,
+			map[string]any{"attendees": []string{"carol@example.com (ACCEPTED)"}},
+			"is NEEDS-ACTION",
+		},
 		{"patch_event", event, map[string]any{"timezone": "America/New_York"}, "nothing to change was given"},
-		{"patch_event", event, map[string]any{"title": "x", "timezone": "America/New_York"},
-			"on its own it changes nothing"},
+		{
+			"patch_event", event,
+			map[string]any{"title": "x", "timezone": "America/New_York"},
+			"on its own it changes nothing",
+		},
 		{"patch_event", event, map[string]any{}, "nothing to change was given"},
 		{"patch_event", event, map[string]any{"start": ""}, `\"start\" must not be empty`},
 		{"patch_event", event, map[string]any{"end": " "}, `\"end\" must not be empty`},
-		{"move_event", event, map[string]any{"to_calendar_id": home, "timezone": "America/New_York"},
-			"on its own it changes nothing"},
-		{"create_task", map[string]any{"calendar_id": home, "title": "x"},
-			map[string]any{"timezone": "America/New_York"}, "on its own it changes nothing"},
-		{"update_task", task, map[string]any{"title": "x", "timezone": "America/New_York"},
-			"on its own it changes nothing"},
+		{
+			"move_event", event,
+			map[string]any{"to_calendar_id": home, "timezone": "America/New_York"},
+			"on its own it changes nothing",
+		},
+		{
+			"create_task",
+			map[string]any{"calendar_id": home, "title": "x"},
+			map[string]any{"timezone": "America/New_York"},
+			"on its own it changes nothing",
+		},
+		{
+			"update_task", task,
+			map[string]any{"title": "x", "timezone": "America/New_York"},
+			"on its own it changes nothing",
+		},
 		{"update_task", task, map[string]any{"completed": false, "percent": 100}, "make them agree"},
 		{"update_task", task, map[string]any{"completed": true, "percent": 50}, "make them agree"},
-		{"undo_change", map[string]any{"change_id": string(work) + ".1"},
-			map[string]any{"timezone": "America/New_York"}, `goes with \"since\"`},
+		{
+			"undo_change",
+			map[string]any{"change_id": string(work) + ".1"},
+			map[string]any{"timezone": "America/New_York"},
+			`goes with \"since\"`,
+		},
 	} {
 		args := maps.Clone(tt.base)
 		maps.Copy(args, tt.more)
@@ -140,8 +172,10 @@ func TestNoSuccessWithoutAnEffect(t *testing.T) {
 	args := maps.Clone(event)
 	args["attendees"] = append(now.Attendees, "Dave <dave@example.com>")
 	use(t, door, "alice", "patch_event", args, &now)
-	want := []string{"Alice <alice@example.com> (NEEDS-ACTION)", "carol@example.com (ACCEPTED)",
-		"Dave <dave@example.com> (NEEDS-ACTION)"}
+	want := []string{
+		"Alice <alice@example.com> (NEEDS-ACTION)", "carol@example.com (ACCEPTED)",
+		"Dave <dave@example.com> (NEEDS-ACTION)",
+	}
 	if diff := cmp.Diff(want, now.Attendees); diff != "" {
 		t.Errorf("attendees (-want +got):\n%s", diff)
 	}
@@ -154,8 +188,10 @@ func TestUpdateTellsWhatItRemoved(t *testing.T) {
 	door := h.open(t, h.config())
 	h.put(t, work, "budget", wrapped(calendar.Event, "budget", "DTSTART:20260303T090000Z", "DTEND:20260303T100000Z",
 		"SUMMARY:Budget", "DESCRIPTION:Bring the numbers", "LOCATION:Café"))
-	args := map[string]any{"calendar_id": work, "event_uid": "budget", "title": "Budget", "start": "20260303T100000Z",
-		"end": "20260303T110000Z", "location": "Café"}
+	args := map[string]any{
+		"calendar_id": work, "event_uid": "budget", "title": "Budget", "start": "20260303T100000Z",
+		"end": "20260303T110000Z", "location": "Café",
+	}
 	var now struct{ Removed []string }
 	text := use(t, door, "alice", "update_event", args, &now)
 	if diff := cmp.Diff([]string{"description"}, now.Removed); diff != "" ||

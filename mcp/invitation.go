@@ -25,8 +25,10 @@ const (
 )
 
 // answers maps the words of respond_to_event to the status in an event.
-var answers = map[string]string{"accept": schedule.Accepted, "decline": schedule.Declined,
-	"tentative": schedule.Tentative}
+var answers = map[string]string{
+	"accept": schedule.Accepted, "decline": schedule.Declined,
+	"tentative": schedule.Tentative,
+}
 
 // invitationTools are the tools for invitations and proposed times.
 type invitationTools struct{ toolbox }
@@ -104,8 +106,10 @@ func (b invitationTools) respondToEvent(ctx context.Context, c *call, s subject,
 		return answer{}, errArgument(`"start" and "end" are for "answer": "propose", or name a time that a guest ` +
 			`proposed: no guest proposed this one`)
 	}
-	said := ledger.Response{Response: schedule.Response{Status: answers[in.answer],
-		Comment: strings.TrimSpace(in.comment)}, When: s.when, Meter: c.meter}
+	said := ledger.Response{Response: schedule.Response{
+		Status:  answers[in.answer],
+		Comment: strings.TrimSpace(in.comment),
+	}, When: s.when, Meter: c.meter}
 	if s.scope != edit.All {
 		said.Instance = s.id
 	}

@@ -108,8 +108,10 @@ func TestInvitations(t *testing.T) {
 		door := h.open(t, h.config())
 		bobs := "00000000-0000-4000-8000-000000000004"
 		make := func(title, day string, more params) (v toldIn) {
-			args := params{"calendar_id": bobs, "title": title, "start": day + "T09:30:00Z", "end": day + "T10:30:00Z",
-				"attendees": []string{"alice@example.com", "Eve <eve@example.net>"}}
+			args := params{
+				"calendar_id": bobs, "title": title, "start": day + "T09:30:00Z", "end": day + "T10:30:00Z",
+				"attendees": []string{"alice@example.com", "Eve <eve@example.net>"},
+			}
 			maps.Copy(args, more)
 			use(t, door, "bob", "create_event", args, &v)
 			return v
@@ -127,8 +129,10 @@ func TestInvitations(t *testing.T) {
 		for _, i := range waiting.Invitations {
 			titles = append(titles, i.Title+" of "+i.Organizer)
 		}
-		if diff := cmp.Diff([]string{"Standup of bob@example.com", "Plans of bob@example.com",
-			"Lunch of bob@example.com"}, titles); diff != "" {
+		if diff := cmp.Diff([]string{
+			"Standup of bob@example.com", "Plans of bob@example.com",
+			"Lunch of bob@example.com",
+		}, titles); diff != "" {
 			t.Fatalf("alice is asked (-want +got):\n%s", diff)
 		}
 		if first := waiting.Invitations[0]; !first.Series || first.UID != daily.UID {
@@ -183,8 +187,10 @@ func TestInvitations(t *testing.T) {
 		}
 		use(t, door, "bob", "delete_event", params{"calendar_id": bobs, "event_uid": plans.UID}, &v)
 		v = toldIn{}
-		text = contentText(t, use(t, door, "bob", "restore_event", params{"calendar_id": bobs,
-			"event_uid": plans.UID}, &v))
+		text = contentText(t, use(t, door, "bob", "restore_event", params{
+			"calendar_id": bobs,
+			"event_uid":   plans.UID,
+		}, &v))
 		if v.Why != untoldByTrash || !strings.Contains(text, untoldByTrash) {
 			t.Errorf("out of the trash: %+v\n%s", v, text)
 		}
@@ -202,8 +208,10 @@ func TestTokensThatInviteNobody(t *testing.T) {
 		quiet.Scopes, quiet.Token = calendar.ScopeUsual, "token-q"
 		h.callers["quiet"] = quiet
 		door := h.open(t, h.config())
-		args := params{"calendar_id": work, "title": "Plans", "start": "2026-03-04T09:00", "end": "2026-03-04T10:00",
-			"attendees": []string{"bob@example.com"}}
+		args := params{
+			"calendar_id": work, "title": "Plans", "start": "2026-03-04T09:00", "end": "2026-03-04T10:00",
+			"attendees": []string{"bob@example.com"},
+		}
 		var made, told toldIn
 		use(t, door, "quiet", "create_event", args, &made)
 		if made.Told != nil || !strings.Contains(made.Why, "scope invite") {
@@ -218,8 +226,10 @@ func TestTokensThatInviteNobody(t *testing.T) {
 		if len(waiting.Invitations) != 1 || waiting.Invitations[0].UID != told.UID {
 			t.Errorf("bob was asked to %+v", waiting.Invitations)
 		}
-		of, _ := json.Marshal(params{"calendar_id": work, "event_uid": told.UID, "start": "2026-03-05T09:00",
-			"end": "2026-03-05T10:00"})
+		of, _ := json.Marshal(params{
+			"calendar_id": work, "event_uid": told.UID, "start": "2026-03-05T09:00",
+			"end": "2026-03-05T10:00",
+		})
 		if said := refusalOf(t, door, "quiet", "patch_event", string(of)); !strings.Contains(said, "bob@example.com") ||
 			!strings.Contains(said, "scope invite") {
 			t.Errorf("moved without the scope: %s", said)
@@ -243,8 +253,10 @@ func TestAnswersOfNobody(t *testing.T) {
 	for uid, lines := range map[string][]string{
 		"own":     {"ORGANIZER:mailto:alice@example.com", "ATTENDEE:mailto:bob@example.com"},
 		"foreign": {"ORGANIZER:mailto:eve@example.net", "ATTENDEE:mailto:mallory@example.net"},
-		"daily": {"RRULE:FREQ=DAILY;COUNT=2", "ORGANIZER:mailto:eve@example.net",
-			"ATTENDEE:mailto:alice@example.com"},
+		"daily": {
+			"RRULE:FREQ=DAILY;COUNT=2", "ORGANIZER:mailto:eve@example.net",
+			"ATTENDEE:mailto:alice@example.com",
+		},
 	} {
 		h.put(t, work, uid, wrapped(calendar.Event, uid, append(lines, "DTSTART:20260304T090000Z", "DURATION:PT1H",
 			"SUMMARY:Plans")...))
@@ -256,8 +268,10 @@ func TestAnswersOfNobody(t *testing.T) {
 		{`"event_uid":"daily","answer":"accept"`, "series"},
 		{`"event_uid":"daily","answer":"accept","scope":"this","recurrence_id":"20260401T090000Z"`, "no "},
 		{`"event_uid":"daily","answer":"delegate","scope":"all"`, "accept"},
-		{`"event_uid":"daily","answer":"accept","scope":"all","if_match":"0123456789abcdef0123456789ab"`,
-			"has changed"},
+		{
+			`"event_uid":"daily","answer":"accept","scope":"all","if_match":"0123456789abcdef0123456789ab"`,
+			"has changed",
+		},
 	} {
 		if said := refusalOf(t, door, "alice", "respond_to_event", `{"calendar_id":"`+string(work)+`",`+tt.more+
 			`}`); !strings.Contains(said, tt.want) {
@@ -281,8 +295,10 @@ func TestPeopleGoByMailAddress(t *testing.T) {
 	}
 	door := h.open(t, h.config())
 	busy := func(who string) string {
-		return h.say(t, door, "alice", "get_free_busy", params{"usernames": []string{who}, "start_time": "2026-03-02",
-			"end_time": "2026-03-02"})
+		return h.say(t, door, "alice", "get_free_busy", params{
+			"usernames": []string{who}, "start_time": "2026-03-02",
+			"end_time": "2026-03-02",
+		})
 	}
 	if byName, byMail := busy("carol"), busy("mailto:Carol@Example.com"); byName != byMail ||
 		!strings.Contains(byMail, "Busy times") {
@@ -307,8 +323,10 @@ func TestPeopleGoByMailAddress(t *testing.T) {
 		t.Errorf("two of a name: %s", said)
 	}
 	for _, who := range []string{"carol", "Carol@example.com"} {
-		said := h.say(t, door, "bob", "get_free_busy", params{"usernames": []string{who}, "start_time": "2026-03-02",
-			"end_time": "2026-03-02"})
+		said := h.say(t, door, "bob", "get_free_busy", params{
+			"usernames": []string{who}, "start_time": "2026-03-02",
+			"end_time": "2026-03-02",
+		})
 		if !strings.Contains(said, "12:00–16:00") {
 			t.Errorf("bob asks for %s: %s", who, said)
 		}
@@ -385,8 +403,10 @@ func TestGuestsOfOneDay(t *testing.T) {
 		t.Fatalf("bob is asked to %+v", waiting.Invitations)
 	}
 	one := waiting.Invitations[0]
-	use(t, door, "bob", "respond_to_event", params{"calendar_id": one.Calendar, "event_uid": one.UID,
-		"recurrence_id": one.ID, "scope": "this", "answer": "tentative"}, &v)
+	use(t, door, "bob", "respond_to_event", params{
+		"calendar_id": one.Calendar, "event_uid": one.UID,
+		"recurrence_id": one.ID, "scope": "this", "answer": "tentative",
+	}, &v)
 	if !slices.Equal(v.Told, []string{"alice@example.com"}) {
 		t.Errorf("told of the answer: %+v", v)
 	}

@@ -32,8 +32,10 @@ func TestAnswerToASeriesNamesTheDaysThatStay(t *testing.T) {
 		}
 		respond := func(said, scope, id string) string {
 			v.Kept, v.Hint = nil, ""
-			args := params{"calendar_id": waiting.Invitations[0].Calendar, "event_uid": made.UID, "answer": said,
-				"scope": scope}
+			args := params{
+				"calendar_id": waiting.Invitations[0].Calendar, "event_uid": made.UID, "answer": said,
+				"scope": scope,
+			}
 			if id != "" {
 				args["recurrence_id"] = id
 			}
@@ -74,25 +76,39 @@ func TestEverybodyIsToldOnce(t *testing.T) {
 		return all
 	}
 	var v toldIn
-	use(t, door, "bob", "create_event", with(params{"title": "Standup", "start": "2026-03-03T09:30:00Z",
-		"rrule": "FREQ=DAILY;COUNT=6", "attendees": []string{"alice@example.com", "Eve <eve@example.net>"}}), &v)
+	use(t, door, "bob", "create_event", with(params{
+		"title": "Standup", "start": "2026-03-03T09:30:00Z",
+		"rrule": "FREQ=DAILY;COUNT=6", "attendees": []string{"alice@example.com", "Eve <eve@example.net>"},
+	}), &v)
 	of["event_uid"] = v.UID
 	var waiting invitationsOf
 	use(t, door, "alice", "list_invitations", params{}, &waiting)
-	use(t, door, "alice", "respond_to_event", params{"calendar_id": waiting.Invitations[0].Calendar, "event_uid": v.UID,
-		"answer": "decline", "scope": "this", "recurrence_id": "20260304T093000Z"}, new(any))
+	use(t, door, "alice", "respond_to_event", params{
+		"calendar_id": waiting.Invitations[0].Calendar, "event_uid": v.UID,
+		"answer": "decline", "scope": "this", "recurrence_id": "20260304T093000Z",
+	}, new(any))
 	for _, c := range []struct {
 		more          params
 		told, answers []string
 	}{
-		{params{"scope": "all", "attendees": []string{"alice@example.com", "eve@example.net", "zoe@example.net"}},
-			[]string{"zoe@example.net (by mail, within a minute)"}, []string{"alice@example.com (DECLINED)",
-				"Eve <eve@example.net> (NEEDS-ACTION)", "zoe@example.net (NEEDS-ACTION)"}},
-		{params{"scope": "all", "remove_attendees": []string{"alice@example.com"}}, []string{"alice@example.com"},
-			[]string{"Eve <eve@example.net> (NEEDS-ACTION)", "zoe@example.net (NEEDS-ACTION)"}},
-		{params{"scope": "following", "recurrence_id": "20260306T093000Z", "title": "Talk"},
+		{
+			params{"scope": "all", "attendees": []string{"alice@example.com", "eve@example.net", "zoe@example.net"}},
+			[]string{"zoe@example.net (by mail, within a minute)"},
+			[]string{
+				"alice@example.com (DECLINED)",
+				"Eve <eve@example.net> (NEEDS-ACTION)", "zoe@example.net (NEEDS-ACTION)",
+			},
+		},
+		{
+			params{"scope": "all", "remove_attendees": []string{"alice@example.com"}},
+			[]string{"alice@example.com"},
+			[]string{"Eve <eve@example.net> (NEEDS-ACTION)", "zoe@example.net (NEEDS-ACTION)"},
+		},
+		{
+			params{"scope": "following", "recurrence_id": "20260306T093000Z", "title": "Talk"},
 			[]string{"eve@example.net (by mail, within a minute)", "zoe@example.net (by mail, within a minute)"},
-			[]string{"Eve <eve@example.net> (NEEDS-ACTION)", "zoe@example.net (NEEDS-ACTION)"}},
+			[]string{"Eve <eve@example.net> (NEEDS-ACTION)", "zoe@example.net (NEEDS-ACTION)"},
+		},
 	} {
 		v = toldIn{}
 		use(t, door, "bob", "patch_event", with(c.more), &v)
@@ -118,8 +134,10 @@ func TestToldOf(t *testing.T) {
 		{To: "c@example.com", Method: "REQUEST", Status: "5.1"},
 		{To: "c@example.com", Method: "REQUEST", Status: "5.1"},
 	})
-	want := toldView{Told: []shown{"a@example.com", "c@example.com"},
-		Unreached: []shown{"b@example.com: sent nothing, since it is over", "c@example.com: it could not be delivered"}}
+	want := toldView{
+		Told:      []shown{"a@example.com", "c@example.com"},
+		Unreached: []shown{"b@example.com: sent nothing, since it is over", "c@example.com: it could not be delivered"},
+	}
 	if diff := cmp.Diff(want, v); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

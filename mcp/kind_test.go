@@ -19,8 +19,10 @@ func TestTasksAreNoMissingEvents(t *testing.T) {
 	h.put(t, home, "j", wrapped(calendar.Journal, "j", "DTSTART:20260303T090000Z", "SUMMARY:Diary"))
 	door := h.open(t, h.config())
 	at := `{"calendar_id":"` + string(home) + `",`
-	for tool, more := range map[string]string{"get_event": "", "delete_event": "", "patch_event": `,"title":"x"`,
-		"move_event": `,"new_start":"2026-03-04"`} {
+	for tool, more := range map[string]string{
+		"get_event": "", "delete_event": "", "patch_event": `,"title":"x"`,
+		"move_event": `,"new_start":"2026-03-04"`,
+	} {
 		if said := refusalOf(t, door, "alice", tool, at+`"event_uid":"t"`+more+"}"); !strings.Contains(said,
 			"is a task, not an event") || !strings.Contains(said, "update_task") {
 			t.Errorf("%s of a task: %s", tool, said)

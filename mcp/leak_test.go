@@ -19,8 +19,10 @@ func reporter(name string, end error) tool {
 	return plain(name, func(ctx context.Context, _ *call) (answer, error) {
 		s := server.ServerFromContext(ctx)
 		for i := range 5 {
-			if err := s.SendNotificationToClient(ctx, "notifications/progress", map[string]any{"progressToken": "p",
-				"progress": i}); err != nil {
+			if err := s.SendNotificationToClient(ctx, "notifications/progress", map[string]any{
+				"progressToken": "p",
+				"progress":      i,
+			}); err != nil {
 				return answer{}, err
 			}
 		}
@@ -91,13 +93,19 @@ func TestCancelEndsOnlyOnesOwn(t *testing.T) {
 		session      bool
 		want         string
 	}{
-		{name: "at 2026-07-28", call: modernCall, as: modernCallHeader, cancel: modernCancel, with: modernHeader,
-			who: "alice", want: "finished"},
-		{name: "from the version before", call: modernCall, as: modernCallHeader, cancel: cancel, who: "alice",
-			want: "finished"},
+		{
+			name: "at 2026-07-28", call: modernCall, as: modernCallHeader, cancel: modernCancel, with: modernHeader,
+			who: "alice", want: "finished",
+		},
+		{
+			name: "from the version before", call: modernCall, as: modernCallHeader, cancel: cancel, who: "alice",
+			want: "finished",
+		},
 		{name: "without a session", call: calling(7, "wait"), cancel: cancel, who: "alice", want: "finished"},
-		{name: "with a session of bob's that is alice's to guess", call: calling(7, "wait"), cancel: cancel,
-			who: "alice", session: true, want: "finished"},
+		{
+			name: "with a session of bob's that is alice's to guess", call: calling(7, "wait"), cancel: cancel,
+			who: "alice", session: true, want: "finished",
+		},
 		{name: "one's own", call: calling(7, "wait"), cancel: cancel, who: "bob", session: true, want: "cancelled"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -148,8 +148,10 @@ func (b toolbox) linkedOf(ctx context.Context, c *call, z zoned) (linkedView, er
 		return v, err
 	}
 	for _, n := range notes {
-		v.Unseen = append(v.Unseen, unseenView{n.ID, shown(short(n.Name, longestListedTitle)),
-			shown(short(cmp.Or(n.Shown, n.Name), longestListedTitle))})
+		v.Unseen = append(v.Unseen, unseenView{
+			n.ID, shown(short(n.Name, longestListedTitle)),
+			shown(short(cmp.Or(n.Shown, n.Name), longestListedTitle)),
+		})
 	}
 	if len(b.service.Mirrors.Providers) > 0 {
 		v.LinkAt = b.linkPage()
@@ -237,8 +239,10 @@ func (b accountTools) subscribeCalendar(ctx context.Context, c *call, in *subscr
 	}
 	cal := linked.Calendars[0].Calendar
 	c.calendar = cal.ID
-	return same(subscribedView{linked.ID, cal.ID, shown(short(cal.Name, longestListedTitle)), authorOf(c.caller, cal),
-		arrivedView(arrived)})
+	return same(subscribedView{
+		linked.ID, cal.ID, shown(short(cal.Name, longestListedTitle)), authorOf(c.caller, cal),
+		arrivedView(arrived),
+	})
 }
 
 // accountNamed finds an account by its id or by a unique name.
@@ -277,9 +281,11 @@ func (b accountTools) updateLinkedAccount(ctx context.Context, c *call, in *link
 		arrived, err := b.service.Mirrors.Refresh(ctx, c.caller, a.ID)
 		v.arrivedView = arrivedView(arrived)
 		if errors.Is(err, mirror.ErrSignIn) && b.linkPage() != "" {
-			asked := c.lead(question{text: quotedShort(a.Name) +
-				" no longer accepts this server's access. Open the page, sign in here, and link it again.",
-				page: b.linkPage()})
+			asked := c.lead(question{
+				text: quotedShort(a.Name) +
+					" no longer accepts this server's access. Open the page, sign in here, and link it again.",
+				page: b.linkPage(),
+			})
 			err = cmp.Or(asked, err)
 		}
 		if err != nil {

@@ -66,9 +66,11 @@ func (n noticeBoard) Changes(_ context.Context, _, cursor string) (mirror.Change
 	}
 	page := mirror.Changes{Objects: []mirror.Object{one("sing", "Rehearsal")}, Cursor: "1", Whole: true}
 	if strings.Contains(string(n), "planted") {
-		page.Objects = []mirror.Object{{Ref: "feed", Version: "1", UID: "feed",
+		page.Objects = []mirror.Object{{
+			Ref: "feed", Version: "1", UID: "feed",
 			Data: []byte(wrapped(calendar.Event, "feed", "DTSTART:20260303T090000Z", "DURATION:PT1H",
-				"SUMMARY:"+plant("published"), "DESCRIPTION:"+plant("notes"), "URL:https://evil.example/PLANT-url"))}}
+				"SUMMARY:"+plant("published"), "DESCRIPTION:"+plant("notes"), "URL:https://evil.example/PLANT-url")),
+		}}
 	}
 	if cursor != "" {
 		page.Objects = append(page.Objects, one("concert", "Concert"))
@@ -104,14 +106,18 @@ func TestFollowingAFeed(t *testing.T) {
 			said, "Rehearsal") {
 			t.Errorf("the week: %s", said)
 		}
-		refused := h.say(t, door, "alice", "create_event", map[string]any{"calendar_id": made.Calendar, "title": "Mine",
-			"start": "2026-03-05T09:00", "end": "2026-03-05T10:00"})
+		refused := h.say(t, door, "alice", "create_event", map[string]any{
+			"calendar_id": made.Calendar, "title": "Mine",
+			"start": "2026-03-05T09:00", "end": "2026-03-05T10:00",
+		})
 		if !strings.Contains(refused, "takes no changes from here") {
 			t.Errorf("a feed is written to: %s", refused)
 		}
 		status := h.say(t, door, "alice", "calendar_auth_status", nil)
-		for _, want := range []string{string(made.Account), "good", "1 calendars",
-			"https://cal.example/dav/account/linked", "ignore all"} {
+		for _, want := range []string{
+			string(made.Account), "good", "1 calendars",
+			"https://cal.example/dav/account/linked", "ignore all",
+		} {
 			if !strings.Contains(status, want) {
 				t.Errorf("the status lacks %q: %s", want, status)
 			}
@@ -128,8 +134,10 @@ func TestFollowingAFeed(t *testing.T) {
 			}
 		}
 		var looked lookedView
-		use(t, door, "alice", "update_linked_account", map[string]any{"account": made.Account,
-			"action": "refresh"}, &looked)
+		use(t, door, "alice", "update_linked_account", map[string]any{
+			"account": made.Account,
+			"action":  "refresh",
+		}, &looked)
 		if looked.Created != 1 {
 			t.Errorf("a look brings %+v", looked)
 		}
@@ -137,8 +145,10 @@ func TestFollowingAFeed(t *testing.T) {
 			!strings.Contains(said, "changed at Choir") {
 			t.Errorf("the changes: %s", said)
 		}
-		use(t, door, "alice", "update_linked_account", map[string]any{"account": made.Account,
-			"action": "unlink_keep"}, &looked)
+		use(t, door, "alice", "update_linked_account", map[string]any{
+			"account": made.Account,
+			"action":  "unlink_keep",
+		}, &looked)
 		if said := h.say(t, door, "alice", "get_calendar",
 			map[string]any{"calendar_id": made.Calendar}); strings.Contains(said, "linked_to") {
 			t.Errorf("it is linked still: %s", said)
@@ -159,8 +169,10 @@ func TestFollowingWhatAnAppFollows(t *testing.T) {
 		cal, err := h.service.CreateCalendar(t.Context(), h.callers["alice"], calendar.NewCalendar{
 			Subscription: true,
 			Properties:   calendar.Properties{Name: "School"},
-			DeadProperties: []calendar.DeadProperty{{Name: calendar.PropertyName{Space: "x", Local: "source"},
-				Value: "https://feeds.example/s3cret"}},
+			DeadProperties: []calendar.DeadProperty{{
+				Name:  calendar.PropertyName{Space: "x", Local: "source"},
+				Value: "https://feeds.example/s3cret",
+			}},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -179,8 +191,10 @@ func TestFollowingWhatAnAppFollows(t *testing.T) {
 			t.Errorf("got %+v", made)
 		}
 		week := h.say(t, door, "alice", "list_events", map[string]any{"date_range": "next week"})
-		busy := h.say(t, door, "alice", "get_free_busy", map[string]any{"start_time": "2026-03-02",
-			"end_time": "2026-03-08", "timezone": "UTC"})
+		busy := h.say(t, door, "alice", "get_free_busy", map[string]any{
+			"start_time": "2026-03-02",
+			"end_time":   "2026-03-08", "timezone": "UTC",
+		})
 		found := h.say(t, door, "alice", "search_events", map[string]any{"query": "rehearsal"})
 		listed := h.say(t, door, "alice", "list_calendars", nil)
 		if !strings.Contains(week, "Rehearsal") || !strings.Contains(found, "Rehearsal") ||
@@ -235,8 +249,10 @@ func TestSigningInAgainIsAskedFor(t *testing.T) {
 	if said := e.next(t); !strings.Contains(said, "must be linked again") {
 		t.Errorf("not linked again: %s", said)
 	}
-	if said := h.say(t, door, "alice", "update_linked_account", map[string]any{"account": "Choir",
-		"action": "refresh"}); !strings.Contains(said, "Choir") {
+	if said := h.say(t, door, "alice", "update_linked_account", map[string]any{
+		"account": "Choir",
+		"action":  "refresh",
+	}); !strings.Contains(said, "Choir") {
 		t.Errorf("a client that opens no pages: %s", said)
 	}
 }
@@ -257,8 +273,10 @@ func TestAccountsAreNamed(t *testing.T) {
 			t.Errorf("%s: %s", account, said)
 		}
 	}
-	if said := h.say(t, door, "alice", "update_linked_account", map[string]any{"account": "choir",
-		"action": "refresh"}); !strings.Contains(said, "Choir") {
+	if said := h.say(t, door, "alice", "update_linked_account", map[string]any{
+		"account": "choir",
+		"action":  "refresh",
+	}); !strings.Contains(said, "Choir") {
 		t.Errorf("a feed that has vanished: %s", said)
 	}
 	if said := h.say(t, door, "alice", "calendar_auth_status", nil); !strings.Contains(said, "failing") ||

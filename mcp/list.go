@@ -73,8 +73,10 @@ func (b toolbox) listEvents(ctx context.Context, c *call, in *agendaQuestion) (a
 	if err != nil {
 		return answer{}, err
 	}
-	q := query.AgendaQuery{Keyword: in.keyword, Attendee: in.attendee, Limit: cmp.Or(in.limit, usualListed),
-		Meter: c.meter}
+	q := query.AgendaQuery{
+		Keyword: in.keyword, Attendee: in.attendee, Limit: cmp.Or(in.limit, usualListed),
+		Meter: c.meter,
+	}
 	w, err := b.listWindow(c, in, cal, &q)
 	if err != nil {
 		return answer{}, err
@@ -90,8 +92,10 @@ func (b toolbox) listEvents(ctx context.Context, c *call, in *agendaQuestion) (a
 	rows := eventRows{zone: w.zone, who: c.caller, full: in.detail == full}
 	listed, left := rows.list(c, &found.Occurrences)
 	found.More += left
-	v := listView{Events: listed, Calendars: legend(c.caller, found.Occurrences), windowView: w.view(),
-		Truncated: found.More > 0, More: found.More, Unread: found.Unread}
+	v := listView{
+		Events: listed, Calendars: legend(c.caller, found.Occurrences), windowView: w.view(),
+		Truncated: found.More > 0, More: found.More, Unread: found.Unread,
+	}
 	if v.Truncated {
 		v.NextCursor = c.next(spot{w.from.Unix(), w.until.Unix(), found.Occurrences[len(found.Occurrences)-1].Spot()})
 	}
@@ -196,8 +200,10 @@ func inLegend(who calendar.Caller, list []legendView, cal calendar.Calendar) []l
 	if slices.ContainsFunc(list, func(v legendView) bool { return v.Calendar == cal.ID }) {
 		return list
 	}
-	v := legendView{Calendar: cal.ID, Name: shown(short(ownName(cal), longestListedTitle)),
-		Untrusted: authorOf(who, cal)}
+	v := legendView{
+		Calendar: cal.ID, Name: shown(short(ownName(cal), longestListedTitle)),
+		Untrusted: authorOf(who, cal),
+	}
 	if cal.Access != calendar.OwnerAccess {
 		v.Owner = shown(cal.OwnerName)
 	}

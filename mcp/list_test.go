@@ -43,8 +43,10 @@ func use(t *testing.T, door, token, tool string, args, into any) (result string)
 func (h *house) fillWeek(t testing.TB) {
 	t.Helper()
 	for i := range 40 {
-		title := []string{"Weekly platform planning", "1:1 with Zoë", "Customer call: Ålesund Shipping AS", "Lunch",
-			"Interview, backend engineer"}[i%5]
+		title := []string{
+			"Weekly platform planning", "1:1 with Zoë", "Customer call: Ålesund Shipping AS", "Lunch",
+			"Interview, backend engineer",
+		}[i%5]
 		uid := fmt.Sprintf("6f1d9f0a-93c4-4c53-8f0e-%012d", i)
 		h.put(t, work, uid, wrapped(calendar.Event, uid,
 			fmt.Sprintf("DTSTART:202603%02dT%02d0000Z", 2+i%5, 7+i/5), "DURATION:PT45M", "SUMMARY:"+title,
@@ -148,8 +150,10 @@ func readingArguments() map[string][]string {
 		"search_events": {`{"query":"party"}`, `{"query":"week","include_past":true,"limit":1}`, `{"query":"nothing"}`},
 		"search":        {`{"query":"party"}`, `{"query":"nothing"}`},
 		"fetch":         {fmt.Sprintf(`{"id":%q}`, eventID{Calendar: home, UID: "party"})},
-		"get_free_busy": {`{"start_time":"2026-03-01","end_time":"2026-03-31"}`,
-			`{"start_time":"2027-03-01","end_time":"2027-03-31"}`},
+		"get_free_busy": {
+			`{"start_time":"2026-03-01","end_time":"2026-03-31"}`,
+			`{"start_time":"2027-03-01","end_time":"2027-03-31"}`,
+		},
 		"find_time": {`{"duration_minutes":30}`, `{"duration_minutes":30,"days":["sun"],"limit":1}`},
 	}
 }

@@ -125,8 +125,10 @@ func TestListenRefuses(t *testing.T) {
 		code    wire.Code
 	}{
 		"a filter that is none": {listenRequest(t, door, "alice", `[]`), http.StatusBadRequest, wire.CodeParams},
-		"too many": {listenRequest(t, door, "alice", `{"resourceSubscriptions":[`+many+`]}`),
-			http.StatusBadRequest, wire.CodeParams},
+		"too many": {
+			listenRequest(t, door, "alice", `{"resourceSubscriptions":[`+many+`]}`),
+			http.StatusBadRequest, wire.CodeParams,
+		},
 		"no version in the header": {
 			request(t, "POST", door, "alice", listenBody(`{}`), "Mcp-Method", "subscriptions/listen"),
 			http.StatusBadRequest, -32020,

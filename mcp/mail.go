@@ -302,8 +302,11 @@ type mailErrorView struct {
 }
 
 func (p *mailError) view() mailErrorView {
-	return mailErrorView{problem{string(p.Fault), wire.Visible(p.Why), wire.Visible(p.hint), ""}, p.Status,
-		p.seconds(), p.url}
+	return mailErrorView{
+		problem{string(p.Fault), wire.Visible(p.Why), wire.Visible(p.hint), ""},
+		p.Status,
+		p.seconds(), p.url,
+	}
 }
 
 func (p *mailError) render(v wire.Version) wire.Refusal {

@@ -82,8 +82,10 @@ func newPost(t *testing.T, url string) *post {
 		p.callers[name] = c
 	}
 	only := p.callers["alice-mail"]
-	only.Scopes, only.Token, only.Tools = calendar.ScopeMail, "token-only", []calendar.ToolName{"gmail_status",
-		"gmail_getMessage"}
+	only.Scopes, only.Token, only.Tools = calendar.ScopeMail, "token-only", []calendar.ToolName{
+		"gmail_status",
+		"gmail_getMessage",
+	}
 	p.callers["alice-only"] = only
 	seven := only
 	seven.Token, seven.Tools = "token-seven", nil
@@ -156,10 +158,14 @@ func TestMailIsForThoseWhoHaveIt(t *testing.T) {
 			t.Errorf("without an account: %v", names)
 		}
 		p.link(t, keyWord)
-		all := []string{"gmail_authorize", "gmail_getAttachmentMetadata", "gmail_getMessage", "gmail_getThread",
-			"gmail_listThreads", "gmail_searchMessages", "gmail_status"}
-		for token, want := range map[string][]string{"alice-mail": all, "alice": nil, "alice-read": nil, "bob": nil,
-			"bob-mail": nil, "alice-only": {"gmail_getMessage", "gmail_status"}} {
+		all := []string{
+			"gmail_authorize", "gmail_getAttachmentMetadata", "gmail_getMessage", "gmail_getThread",
+			"gmail_listThreads", "gmail_searchMessages", "gmail_status",
+		}
+		for token, want := range map[string][]string{
+			"alice-mail": all, "alice": nil, "alice-read": nil, "bob": nil,
+			"bob-mail": nil, "alice-only": {"gmail_getMessage", "gmail_status"},
+		} {
 			if names := p.listed(t, token); !cmp.Equal(names, want) {
 				t.Errorf("%s is listed %v", token, names)
 			}
@@ -220,13 +226,17 @@ func TestMailIsReadByTools(t *testing.T) {
 			!strings.Contains(text, "data, never instructions") || !strings.Contains(text, "\n> --- end of mail") {
 			t.Errorf("the text is %s", text)
 		}
-		if len(m.Attachments) != 1 || m.Attachments[0] != (attachmentView{ID: "1", Name: "agenda.pdf",
-			Type: "application/pdf", Size: 9}) {
+		if len(m.Attachments) != 1 || m.Attachments[0] != (attachmentView{
+			ID: "1", Name: "agenda.pdf",
+			Type: "application/pdf", Size: 9,
+		}) {
 			t.Fatalf("files %+v", m.Attachments)
 		}
 		var file attachmentView
-		use(t, p.door, "alice-mail", "gmail_getAttachmentMetadata", params{"messageId": "m1",
-			"attachmentId": m.Attachments[0].ID}, &file)
+		use(t, p.door, "alice-mail", "gmail_getAttachmentMetadata", params{
+			"messageId":    "m1",
+			"attachmentId": m.Attachments[0].ID,
+		}, &file)
 		if file != (attachmentView{"m1", "1", "agenda.pdf", "application/pdf", 9}) {
 			t.Errorf("file %+v", file)
 		}
@@ -247,8 +257,10 @@ func TestMailIsReadByTools(t *testing.T) {
 			t.Errorf("in outline %+v", m)
 		}
 		var made createdView
-		use(t, p.door, "alice-mail", "create_event", params{"calendar_id": work, "title": "Board",
-			"start": "2026-03-05T15:00", "end": "2026-03-05T16:00", "description": "https://meet.example/abc"}, &made)
+		use(t, p.door, "alice-mail", "create_event", params{
+			"calendar_id": work, "title": "Board",
+			"start": "2026-03-05T15:00", "end": "2026-03-05T16:00", "description": "https://meet.example/abc",
+		}, &made)
 		var status mailStatusView
 		use(t, p.door, "alice-mail", "gmail_status", params{}, &status)
 		if !status.Authorized || status.Email != gmailtest.Address ||
@@ -268,8 +280,10 @@ func TestMailIsReadByTools(t *testing.T) {
 func (p *post) tellsNothing(t *testing.T, url string) {
 	t.Helper()
 	said := p.Log.String()
-	for _, word := range []string{mailWord, keyWord, "access-1", "zoe@example.com", "agenda.pdf", "Board", "parcel",
-		"query=", "evil"} {
+	for _, word := range []string{
+		mailWord, keyWord, "access-1", "zoe@example.com", "agenda.pdf", "Board", "parcel",
+		"query=", "evil",
+	} {
 		if strings.Contains(said, word) {
 			t.Errorf("the log has %q", word)
 		}
@@ -328,43 +342,75 @@ func TestMailErrors(t *testing.T) {
 	t.Parallel()
 	p := newPost(t, testdb.SQLite(t))
 	p.link(t, keyWord)
-	busy := resttest.Fault{Status: 429, Body: `{"error":{"code":429,"message":"` + mailWord + `"}}`, After: 33,
-		Method: "GET"}
+	busy := resttest.Fault{
+		Status: 429, Body: `{"error":{"code":429,"message":"` + mailWord + `"}}`, After: 33,
+		Method: "GET",
+	}
 	broken := resttest.Fault{Status: 500, Method: "GET"}
 	for name, c := range map[string]struct {
 		tool, args string
 		faults     []resttest.Fault
 		want       mailErrorView
 	}{
-		"no query": {tool: "gmail_searchMessages", args: `{}`,
-			want: mailErrorView{problem: problem{Code: "INVALID_ARGUMENT"}}},
-		"too many": {tool: "gmail_searchMessages", args: `{"q":"x","maxResults":101}`,
-			want: mailErrorView{problem: problem{Code: "INVALID_ARGUMENT"}}},
-		"no such token": {tool: "gmail_searchMessages", args: `{"q":"x","pageToken":"abc"}`,
-			want: mailErrorView{problem: problem{Code: "INVALID_ARGUMENT"}}},
-		"no such format": {tool: "gmail_getMessage", args: `{"id":"m1","format":"raw"}`,
-			want: mailErrorView{problem: problem{Code: "INVALID_ARGUMENT"}}},
-		"no id": {tool: "gmail_getMessage", args: `{"id":"../profile"}`,
-			want: mailErrorView{problem: problem{Code: "INVALID_ARGUMENT"}}},
-		"no such scope": {tool: "gmail_authorize", args: `{"scopes":["gmail.send"]}`,
-			want: mailErrorView{problem: problem{Code: "INVALID_ARGUMENT"}}},
-		"no such parameter": {tool: "gmail_getThread", args: `{"id":"t1","userId":"bob"}`,
-			want: mailErrorView{problem: problem{Code: "INVALID_ARGUMENT"}}},
-		"no such mail": {tool: "gmail_getMessage", args: `{"id":"m99"}`,
-			want: mailErrorView{problem: problem{Code: "GMAIL_API_ERROR"}, Status: 404}},
-		"no such thread": {tool: "gmail_getThread", args: `{"id":"t99"}`,
-			want: mailErrorView{problem: problem{Code: "GMAIL_API_ERROR"}, Status: 404}},
-		"no such file": {tool: "gmail_getAttachmentMetadata", args: `{"messageId":"m1","attachmentId":"7"}`,
-			want: mailErrorView{problem: problem{Code: "GMAIL_API_ERROR"}, Status: 404}},
-		"asked too often": {tool: "gmail_getMessage", args: `{"id":"m1"}`, faults: []resttest.Fault{busy},
-			want: mailErrorView{problem: problem{Code: "RATE_LIMITED"}, Status: 429, RetryAfter: 33}},
-		"Gmail has trouble": {tool: "gmail_getMessage", args: `{"id":"m1"}`, faults: []resttest.Fault{broken, broken,
-			broken}, want: mailErrorView{problem: problem{Code: "GMAIL_API_ERROR"}, Status: 500}},
-		"Gmail says no": {tool: "gmail_getMessage", args: `{"id":"m1"}`, faults: []resttest.Fault{{Status: 403,
-			Method: "GET"}}, want: mailErrorView{problem: problem{Code: "GMAIL_API_ERROR"}, Status: 403}},
-		"our place at Google": {tool: "gmail_getMessage", args: `{"id":"m1"}`, faults: []resttest.Fault{{Status: 400,
-			Method: "POST", Body: `{"error":"invalid_client"}`}},
-			want: mailErrorView{problem: problem{Code: "GMAIL_API_ERROR"}, RetryAfter: 3600}},
+		"no query": {
+			tool: "gmail_searchMessages", args: `{}`,
+			want: mailErrorView{problem: problem{Code: "INVALID_ARGUMENT"}},
+		},
+		"too many": {
+			tool: "gmail_searchMessages", args: `{"q":"x","maxResults":101}`,
+			want: mailErrorView{problem: problem{Code: "INVALID_ARGUMENT"}},
+		},
+		"no such token": {
+			tool: "gmail_searchMessages", args: `{"q":"x","pageToken":"abc"}`,
+			want: mailErrorView{problem: problem{Code: "INVALID_ARGUMENT"}},
+		},
+		"no such format": {
+			tool: "gmail_getMessage", args: `{"id":"m1","format":"raw"}`,
+			want: mailErrorView{problem: problem{Code: "INVALID_ARGUMENT"}},
+		},
+		"no id": {
+			tool: "gmail_getMessage", args: `{"id":"../profile"}`,
+			want: mailErrorView{problem: problem{Code: "INVALID_ARGUMENT"}},
+		},
+		"no such scope": {
+			tool: "gmail_authorize", args: `{"scopes":["gmail.send"]}`,
+			want: mailErrorView{problem: problem{Code: "INVALID_ARGUMENT"}},
+		},
+		"no such parameter": {
+			tool: "gmail_getThread", args: `{"id":"t1","userId":"bob"}`,
+			want: mailErrorView{problem: problem{Code: "INVALID_ARGUMENT"}},
+		},
+		"no such mail": {
+			tool: "gmail_getMessage", args: `{"id":"m99"}`,
+			want: mailErrorView{problem: problem{Code: "GMAIL_API_ERROR"}, Status: 404},
+		},
+		"no such thread": {
+			tool: "gmail_getThread", args: `{"id":"t99"}`,
+			want: mailErrorView{problem: problem{Code: "GMAIL_API_ERROR"}, Status: 404},
+		},
+		"no such file": {
+			tool: "gmail_getAttachmentMetadata", args: `{"messageId":"m1","attachmentId":"7"}`,
+			want: mailErrorView{problem: problem{Code: "GMAIL_API_ERROR"}, Status: 404},
+		},
+		"asked too often": {
+			tool: "gmail_getMessage", args: `{"id":"m1"}`, faults: []resttest.Fault{busy},
+			want: mailErrorView{problem: problem{Code: "RATE_LIMITED"}, Status: 429, RetryAfter: 33},
+		},
+		"Gmail has trouble": {tool: "gmail_getMessage", args: `{"id":"m1"}`, faults: []resttest.Fault{
+			broken, broken,
+			broken,
+		}, want: mailErrorView{problem: problem{Code: "GMAIL_API_ERROR"}, Status: 500}},
+		"Gmail says no": {tool: "gmail_getMessage", args: `{"id":"m1"}`, faults: []resttest.Fault{{
+			Status: 403,
+			Method: "GET",
+		}}, want: mailErrorView{problem: problem{Code: "GMAIL_API_ERROR"}, Status: 403}},
+		"our place at Google": {
+			tool: "gmail_getMessage", args: `{"id":"m1"}`, faults: []resttest.Fault{{
+				Status: 400,
+				Method: "POST", Body: `{"error":"invalid_client"}`,
+			}},
+			want: mailErrorView{problem: problem{Code: "GMAIL_API_ERROR"}, RetryAfter: 3600},
+		},
 	} {
 		if name == "our place at Google" {
 			p.gmail.Expire() // the next answer is 401, and a token is asked for

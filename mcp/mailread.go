@@ -129,8 +129,10 @@ type attachmentView struct {
 
 func mailViewOf(m mailbox.Message, whole bool) mailView {
 	v := mailView{
-		ID: wire.Visible(m.ID), Thread: wire.Visible(m.Thread), Headers: mailHeaders{shown(m.From), shown(m.To),
-			shown(m.Cc), shown(m.Subject), shown(m.Date)},
+		ID: wire.Visible(m.ID), Thread: wire.Visible(m.Thread), Headers: mailHeaders{
+			shown(m.From), shown(m.To),
+			shown(m.Cc), shown(m.Subject), shown(m.Date),
+		},
 		Received: mailTime(m.Received), Snippet: shown(m.Snippet), Body: shown(m.Body), Cut: m.Cut, Left: m.Left,
 		Untrusted:   shown(m.From),
 		Labels:      each(m.Labels, func(l string) shown { return shown(short(l, longestTold)) }),
@@ -182,8 +184,13 @@ func (v mailView) write(text *strings.Builder, whole bool) {
 	for _, h := range [...]struct {
 		name  string
 		value shown
-	}{{"From", v.Headers.From}, {"To", v.Headers.To}, {"Cc", v.Headers.Cc}, {"Subject", v.Headers.Subject},
-		{"Date", v.Headers.Date}} {
+	}{
+		{"From", v.Headers.From},
+		{"To", v.Headers.To},
+		{"Cc", v.Headers.Cc},
+		{"Subject", v.Headers.Subject},
+		{"Date", v.Headers.Date},
+	} {
 		if h.value != "" {
 			fmt.Fprintf(text, "%s: %s\n", h.name, wire.Quoted(string(h.value)))
 		}

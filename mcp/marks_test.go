@@ -33,8 +33,10 @@ func (h *house) plantAll(t *testing.T) {
 		plant("shared"))
 	_, err := h.service.CreateCalendar(t.Context(), h.callers["alice"], calendar.NewCalendar{
 		Subscription: true, Properties: calendar.Properties{Name: plant("noted")},
-		DeadProperties: []calendar.DeadProperty{{Name: calendar.PropertyName{Space: "x", Local: "source"},
-			Value: "https://feeds.example/noted"}},
+		DeadProperties: []calendar.DeadProperty{{
+			Name:  calendar.PropertyName{Space: "x", Local: "source"},
+			Value: "https://feeds.example/noted",
+		}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -42,8 +44,10 @@ func (h *house) plantAll(t *testing.T) {
 	text := strings.Replace(wrapped(calendar.Event, "talk", "DTSTART:20260306T093000Z", "SUMMARY:"+plant("refused"),
 		"ORGANIZER:mailto:c@example.net", "ATTENDEE:mailto:alice@example.com"), "VERSION",
 		"METHOD:REQUEST\r\nVERSION", 1)
-	in := calendar.Inbound{From: "zoe@example.net", To: []calendar.MailAddress{"alice@example.com"},
-		Method: calendar.MethodRequest, Data: []byte(text)}
+	in := calendar.Inbound{
+		From: "zoe@example.net", To: []calendar.MailAddress{"alice@example.com"},
+		Method: calendar.MethodRequest, Data: []byte(text),
+	}
 	if err := h.service.Refused(t.Context(), in, calendar.NotOrganizer, false); err != nil {
 		t.Fatal(err)
 	}
@@ -53,8 +57,10 @@ func (h *house) plantAll(t *testing.T) {
 // the feed's calendar.
 func (h *house) plantByTools(t *testing.T, door string) calendar.CalendarID {
 	t.Helper()
-	use(t, door, "alice", "create_event", params{"calendar_id": work, "title": "Mine", "start": "2026-03-06T09:30:00Z",
-		"end": "2026-03-06T10:30:00Z", "attendees": []string{"bob@example.com"}}, &struct{}{})
+	use(t, door, "alice", "create_event", params{
+		"calendar_id": work, "title": "Mine", "start": "2026-03-06T09:30:00Z",
+		"end": "2026-03-06T10:30:00Z", "attendees": []string{"bob@example.com"},
+	}, &struct{}{})
 	var waiting invitationsOf
 	use(t, door, "bob", "list_invitations", params{}, &waiting)
 	use(t, door, "bob", "respond_to_event", params{
@@ -126,8 +132,10 @@ func TestPlantedTextIsMarked(t *testing.T) {
 			}
 		}
 		letter := params{"calendar_id": work, "event_uid": "letter"}
-		at := params{"start": "2026-03-03T09:00:00Z", "end": "2026-03-03T10:00:00Z", "title": "Own",
-			"calendar_id": home}
+		at := params{
+			"start": "2026-03-03T09:00:00Z", "end": "2026-03-03T10:00:00Z", "title": "Own",
+			"calendar_id": home,
+		}
 		seen := map[string]bool{}
 		for _, call := range []struct {
 			tool string
@@ -157,13 +165,19 @@ func TestPlantedTextIsMarked(t *testing.T) {
 			{"get_event", params{"calendar_id": shared, "event_uid": "none"}},
 			{"change_many", params{"preview": true, "changes": []params{
 				{"tool": "delete_event", "calendar_id": work, "event_uid": "letter"},
-				{"tool": "create_event", "calendar_id": home, "title": "New", "start": "2026-03-03T09:00:00Z",
-					"end": "2026-03-03T10:00:00Z"},
+				{
+					"tool": "create_event", "calendar_id": home, "title": "New", "start": "2026-03-03T09:00:00Z",
+					"end": "2026-03-03T10:00:00Z",
+				},
 			}}},
-			{"change_many", params{"changes": []params{{"tool": "patch_event", "calendar_id": work,
-				"event_uid": "letter", "title": "x", "if_match": "old"}}}},
-			{"find_time", params{"duration_minutes": 30, "date_range": "2026-03-03", "working_hours": "10:00-11:00",
-				"calendar_ids": []calendar.CalendarID{work, shared, feed}}},
+			{"change_many", params{"changes": []params{{
+				"tool": "patch_event", "calendar_id": work,
+				"event_uid": "letter", "title": "x", "if_match": "old",
+			}}}},
+			{"find_time", params{
+				"duration_minutes": 30, "date_range": "2026-03-03", "working_hours": "10:00-11:00",
+				"calendar_ids": []calendar.CalendarID{work, shared, feed},
+			}},
 			{"undo_change", params{"since": "2020-01-01", "preview": true}},
 			{"calendar_auth_status", nil},
 			{"respond_to_event", params{"calendar_id": work, "event_uid": "letter", "answer": "accept"}},
@@ -206,9 +220,11 @@ func TestPlantedTextIsMarked(t *testing.T) {
 				t.Errorf("%s %s: not marked: %q", call.tool, data, s)
 			}
 		}
-		for _, tool := range []string{"list_calendars", "list_events", "query_events", "get_event", "search", "fetch",
+		for _, tool := range []string{
+			"list_calendars", "list_events", "query_events", "get_event", "search", "fetch",
 			"list_invitations", "create_event", "list_changes", "change_many", "get_task", "patch_event",
-			"delete_event", "restore_event", "calendar_auth_status", "find_time"} {
+			"delete_event", "restore_event", "calendar_auth_status", "find_time",
+		} {
 			if !seen[tool] {
 				t.Errorf("%s says nothing of what was planted", tool)
 			}
@@ -311,13 +327,17 @@ func TestPlantedTextIsMarkedAfterwards(t *testing.T) {
 			}
 		}
 		use(t, door, "alice", "list_changes", params{"calendar_id": work, "limit": 1}, &changes)
-		use(t, door, "alice", "share_calendar", params{"calendar_id": work, "username": "bob",
-			"permission": "read-write"}, &struct{}{})
+		use(t, door, "alice", "share_calendar", params{
+			"calendar_id": work, "username": "bob",
+			"permission": "read-write",
+		}, &struct{}{})
 		cal, err := h.service.Calendar(t.Context(), bob, work)
 		if err == nil {
 			text := wrapped(calendar.Event, "mine", "DTSTART:20260309T090000Z", "SUMMARY:Theirs")
-			_, err = h.service.Put(t.Context(), bob, cal, calendar.Draft{Name: "mine.ics",
-				Data: []byte(strings.ReplaceAll(text, "\n", "\r\n"))})
+			_, err = h.service.Put(t.Context(), bob, cal, calendar.Draft{
+				Name: "mine.ics",
+				Data: []byte(strings.ReplaceAll(text, "\n", "\r\n")),
+			})
 		}
 		if err == nil {
 			err = h.service.Leave(t.Context(), bob, work)

@@ -244,8 +244,10 @@ func (c *cell) prepare() {
 	c.cal, err = c.service.CreateCalendar(c.t.Context(), bob,
 		calendar.NewCalendar{Properties: calendar.Properties{Name: "Quagga", Kinds: calendar.AllKinds()}})
 	c.must(err)
-	for user, access := range map[calendar.UserID]calendar.Access{"alice-id": c.stance.share,
-		"carol-id": calendar.FreeBusyAccess} {
+	for user, access := range map[calendar.UserID]calendar.Access{
+		"alice-id": c.stance.share,
+		"carol-id": calendar.FreeBusyAccess,
+	} {
 		c.must(storetest.Share(c.t.Context(), c.Store, c.cal.ID, user, access))
 	}
 	c.Pass(time.Second)

@@ -16,8 +16,10 @@ func TestSearchesMeanWhatIsThere(t *testing.T) {
 		h := newHouse(t, url)
 		door := h.open(t, h.config())
 		h.put(t, work, "z", wrapped(calendar.Event, "z", "DTSTART:20260303T090000Z", "SUMMARY:Zahnarzt bei Müller"))
-		for asked, want := range map[string]string{"zahnartz": "zahnarzt", "mueller": "muller",
-			"zahnrzt mueller": "zahnarzt muller", "zahn": "", "bakery": ""} {
+		for asked, want := range map[string]string{
+			"zahnartz": "zahnarzt", "mueller": "muller",
+			"zahnrzt mueller": "zahnarzt muller", "zahn": "", "bakery": "",
+		} {
 			var v foundView
 			text := contentText(t, use(t, door, "alice", "search_events", params{"query": asked}, &v))
 			if string(v.Meant) != want || want != "" && (len(v.Events) != 1 ||

@@ -158,8 +158,10 @@ func (z zoned) read(parameter, value string) (moment, error) {
 	if err != nil {
 		return moment{}, errArgument(`%q: %s`, parameter, err)
 	}
-	m := moment{at: time.Unix(t.Civil.Seconds(), 0).UTC(), date: t.IsDate(), basic: !strings.Contains(value, "-"),
-		local: t.Form == ical.FormZoned}
+	m := moment{
+		at: time.Unix(t.Civil.Seconds(), 0).UTC(), date: t.IsDate(), basic: !strings.Contains(value, "-"),
+		local: t.Form == ical.FormZoned,
+	}
 	if m.local {
 		m.at, _ = z.Resolve(t.Civil)
 	}
@@ -299,8 +301,10 @@ func (b toolbox) readRange(c *call, in inRange, z zoned, most int) (window, erro
 		if words == "" {
 			words = usualRange
 		}
-		days, err := daterange.Reader{Now: b.now(), Zone: z.Location(),
-			WeekStart: c.caller.User.FirstDay()}.Parse(words)
+		days, err := daterange.Reader{
+			Now: b.now(), Zone: z.Location(),
+			WeekStart: c.caller.User.FirstDay(),
+		}.Parse(words)
 		if err != nil {
 			return window{}, errArgument(`"date_range": %s`, err)
 		}

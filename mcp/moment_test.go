@@ -36,8 +36,10 @@ func TestTheMomentCountsBesideAZone(t *testing.T) {
 		"list_changes":  `"since":"TIME"`,
 		"undo_change":   `"preview":true,"since":"TIME"`,
 	} {
-		for _, at := range []string{"2026-12-03T11:00:00Z", "20261203T110000Z", "2026-12-03T16:00+05:00",
-			"2026-12-03T12:00:00+01:00", "2026-12-03T12:00"} {
+		for _, at := range []string{
+			"2026-12-03T11:00:00Z", "20261203T110000Z", "2026-12-03T16:00+05:00",
+			"2026-12-03T12:00:00+01:00", "2026-12-03T12:00",
+		} {
 			said := h.say(t, door, "alice", tool, json.RawMessage(`{"timezone":"Europe/Berlin",`+strings.Replace(args,
 				"TIME", at, 1)+`}`))
 			if strings.Contains(said, "contradict") {
@@ -55,12 +57,16 @@ func TestTheMomentCountsBesideAZone(t *testing.T) {
 		// the clocks show 02:30 twice, and iCalendar can only write the first
 		"2026-10-25T01:30:00Z": "DTSTART:20261025T013000Z",
 	} {
-		use(t, door, "alice", "create_event", params{"calendar_id": work, "title": "X", "start": at,
-			"duration_minutes": 30, "timezone": "Europe/Berlin"}, &made)
+		use(t, door, "alice", "create_event", params{
+			"calendar_id": work, "title": "X", "start": at,
+			"duration_minutes": 30, "timezone": "Europe/Berlin",
+		}, &made)
 		h.expectText(t, work, made.UID, want)
 	}
-	said := h.say(t, door, "alice", "create_event", params{"calendar_id": work, "title": "Z",
-		"start": "2026-12-03T11:00:00Z", "end": "2026-12-03T12:00:00Z"})
+	said := h.say(t, door, "alice", "create_event", params{
+		"calendar_id": work, "title": "Z",
+		"start": "2026-12-03T11:00:00Z", "end": "2026-12-03T12:00:00Z",
+	})
 	if !strings.Contains(said, "20261203T110000Z") {
 		t.Errorf("without a zone beside it: %s", said)
 	}
@@ -89,8 +95,10 @@ func TestASeriesNeedsItsTimeOfDay(t *testing.T) {
 		{"create_task", task + `"title":"X","start":"TIME","rrule":"FREQ=DAILY"`},
 		{"update_task", task + `"task_uid":"t","start":"TIME","rrule":"FREQ=DAILY"`},
 	} {
-		for wrong, that := range map[string]string{"2026-12-03T11:00:00Z": "2026-12-03T12:00:00+01:00",
-			"2026-12-03T11:00+02:00": "2026-12-03T10:00:00+01:00"} {
+		for wrong, that := range map[string]string{
+			"2026-12-03T11:00:00Z":   "2026-12-03T12:00:00+01:00",
+			"2026-12-03T11:00+02:00": "2026-12-03T10:00:00+01:00",
+		} {
 			said := refusalOf(t, door, "alice", c.tool, `{"timezone":"Europe/Berlin",`+strings.Replace(c.args, "TIME",
 				wrong, 1)+`}`)
 			if !strings.Contains(said, "2026-12-03T11:00:00+01:00") || !strings.Contains(said, that) {
@@ -101,8 +109,10 @@ func TestASeriesNeedsItsTimeOfDay(t *testing.T) {
 	// If the clocks skip the given time, both interpretations are one moment (Casablanca skips 02:00 to 03:00).
 	for _, at := range []string{"2026-12-03T11:00:00+01:00", "2027-03-14T02:00:00Z"} {
 		zone := map[bool]string{true: "Europe/Berlin", false: "Africa/Casablanca"}[strings.HasSuffix(at, "+01:00")]
-		use(t, door, "alice", "create_event", params{"calendar_id": work, "title": "X", "start": at,
-			"rrule": "FREQ=DAILY;COUNT=2", "timezone": zone}, new(any))
+		use(t, door, "alice", "create_event", params{
+			"calendar_id": work, "title": "X", "start": at,
+			"rrule": "FREQ=DAILY;COUNT=2", "timezone": zone,
+		}, new(any))
 	}
 }
 
@@ -112,8 +122,10 @@ func TestBareOffsetsAreNoZones(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
 	door := h.open(t, h.config())
-	args := map[string]any{"calendar_id": work, "title": "Call", "start": "2026-12-03T11:00", "end": "2026-12-03T12:00",
-		"timezone": "+09:00"}
+	args := map[string]any{
+		"calendar_id": work, "title": "Call", "start": "2026-12-03T11:00", "end": "2026-12-03T12:00",
+		"timezone": "+09:00",
+	}
 	var made struct{ UID string }
 	use(t, door, "alice", "create_event", args, &made)
 	o, err := h.service.ObjectByUID(t.Context(), nil, h.callers["alice"], h.work(t), calendar.UID(made.UID))
@@ -141,8 +153,10 @@ func TestBareOffsetsAreNoZones(t *testing.T) {
 func TestAbbreviationsAreAskedBack(t *testing.T) {
 	t.Parallel()
 	door := newHouse(t, testdb.SQLite(t))
-	for name, want := range map[string]string{"PST": "America/Los_Angeles", "EST": "America/New_York or America/Panama",
-		"IST": "Asia/Kolkata or Europe/Dublin or Asia/Jerusalem"} {
+	for name, want := range map[string]string{
+		"PST": "America/Los_Angeles", "EST": "America/New_York or America/Panama",
+		"IST": "Asia/Kolkata or Europe/Dublin or Asia/Jerusalem",
+	} {
 		if said := refusalOf(t, door.open(t, door.config()), "alice", "list_events", `{"timezone":"`+name+
 			`"}`); !strings.Contains(said, want) {
 			t.Errorf("%s: %s", name, said)

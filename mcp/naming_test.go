@@ -20,10 +20,14 @@ func TestNamesStandForIDs(t *testing.T) {
 		h.put(t, work, "standup", wrapped(calendar.Event, "standup", "DTSTART:20260302T080000Z", "DURATION:PT15M",
 			"RRULE:FREQ=DAILY;COUNT=5", "SUMMARY:Standup"))
 		var made createdView
-		for name, want := range map[string]calendar.CalendarID{"work": work, "Home\\u202e": home,
-			"primary": h.first(t, door)} {
-			use(t, door, "alice", "create_event", params{"calendar_id": name, "title": "Lunch",
-				"start": "2026-03-05T12:00", "end": "2026-03-05T13:00"}, &made)
+		for name, want := range map[string]calendar.CalendarID{
+			"work": work, "Home\\u202e": home,
+			"primary": h.first(t, door),
+		} {
+			use(t, door, "alice", "create_event", params{
+				"calendar_id": name, "title": "Lunch",
+				"start": "2026-03-05T12:00", "end": "2026-03-05T13:00",
+			}, &made)
 			if made.Calendar != want {
 				t.Errorf("%q is taken for %s, not for %s", name, made.Calendar, want)
 			}
@@ -57,8 +61,10 @@ func TestNamesOfOthersTakeNothingOver(t *testing.T) {
 	first := h.first(t, door)
 	h.lend(t, "bob", "primary", calendar.WriteAccess, "DTSTART:20260302T080000Z")
 	var made createdView
-	use(t, door, "alice", "create_event", params{"calendar_id": "primary", "title": "Lunch",
-		"start": "2026-03-05T12:00", "end": "2026-03-05T13:00"}, &made)
+	use(t, door, "alice", "create_event", params{
+		"calendar_id": "primary", "title": "Lunch",
+		"start": "2026-03-05T12:00", "end": "2026-03-05T13:00",
+	}, &made)
 	if made.Calendar != first {
 		t.Errorf("primary is %s, not %s", made.Calendar, first)
 	}
@@ -159,8 +165,10 @@ func TestMovesTellConflicts(t *testing.T) {
 			{"move_event", with(params{"new_start": "2026-03-04T10:30"}), "Board"},
 			{"patch_event", with(params{"title": "Long lunch"}), ""},
 			{"patch_event", with(params{"start": "2026-03-04T10:00", "end": "2026-03-04T10:30"}), "Board"},
-			{"update_event", with(params{"title": "Lunch", "start": "2026-03-05T10:00",
-				"end": "2026-03-05T11:00"}), ""},
+			{"update_event", with(params{
+				"title": "Lunch", "start": "2026-03-05T10:00",
+				"end": "2026-03-05T11:00",
+			}), ""},
 			{"move_event", params{"calendar_id": work, "event_uid": "board", "new_start": "2026-03-10T13:15"}, "Gym"},
 		} {
 			var v changedView
@@ -183,9 +191,11 @@ func TestHoursWithBreaks(t *testing.T) {
 	h := newHouse(t, testdb.SQLite(t))
 	door := h.open(t, h.config())
 	var v slotsView
-	use(t, door, "alice", "find_time", params{"duration_minutes": 120, "date_range": "2026-03-05",
+	use(t, door, "alice", "find_time", params{
+		"duration_minutes": 120, "date_range": "2026-03-05",
 		"working_hours":   "10:00-12:30, 13:30-16:00",
-		"hours_elsewhere": []string{"Bob Ray 09:00-12:00, 14:00-18:00 Europe/Berlin"}, "limit": 20}, &v)
+		"hours_elsewhere": []string{"Bob Ray 09:00-12:00, 14:00-18:00 Europe/Berlin"}, "limit": 20,
+	}, &v)
 	var got []string
 	for _, s := range v.Slots {
 		got = append(got, s.Start[11:16])

@@ -52,8 +52,10 @@ func TestOfferedCalendars(t *testing.T) {
 		if len(waiting.Offered) != 2 || waiting.Truncated || waiting.Offered[0].Untrusted != "bob" {
 			t.Fatalf("offered are %+v", waiting)
 		}
-		for _, want := range []string{"No invitation waits", "untrusted text",
-			`"Choir" of "bob", free-busy (calendar_id ` + string(ids[1]) + `)`, "\"[Click]\u202f(https"} {
+		for _, want := range []string{
+			"No invitation waits", "untrusted text",
+			`"Choir" of "bob", free-busy (calendar_id ` + string(ids[1]) + `)`, "\"[Click]\u202f(https",
+		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%q is not in %s", want, text)
 			}
@@ -139,8 +141,10 @@ func TestWaitingShareHasTheKeysOfTheFirstVersion(t *testing.T) {
 	t.Parallel()
 	h, ids := offers(t, testdb.SQLite(t), calendar.ReadAccess, "Choir")
 	door := h.open(t, h.config())
-	body := use(t, door, "bob", "share_calendar", params{"calendar_id": string(ids[0]), "username": "alice",
-		"permission": "read-write"}, new(any))
+	body := use(t, door, "bob", "share_calendar", params{
+		"calendar_id": string(ids[0]), "username": "alice",
+		"permission": "read-write",
+	}, new(any))
 	if want := fmt.Sprintf(`{\"calendar_id\":\"%s\",\"permission\":\"read-write\",\"shared_with\":\"alice\"}`,
 		ids[0]); !strings.Contains(body, want) {
 		t.Errorf("%s is not in %s", want, body)

@@ -151,8 +151,10 @@ func quotedOr(value, missing string) string {
 func (p prompt) declare() mcpgo.Prompt {
 	declared := mcpgo.Prompt{Name: p.name, Title: p.title, Description: p.description}
 	for _, f := range p.asks().takes() {
-		declared.Arguments = append(declared.Arguments, mcpgo.PromptArgument{Name: f.name, Description: f.doc,
-			Required: !f.optional})
+		declared.Arguments = append(declared.Arguments, mcpgo.PromptArgument{
+			Name: f.name, Description: f.doc,
+			Required: !f.optional,
+		})
 	}
 	return declared
 }
@@ -281,8 +283,10 @@ func (b toolbox) calendarsLike(ctx context.Context, c *call, typed string) ([]st
 // eventsLike returns the ids of upcoming events that match the typed text.
 func (b toolbox) eventsLike(ctx context.Context, c *call, typed string) ([]string, error) {
 	now := b.now()
-	soon, err := b.service.Agenda(ctx, c.caller, query.AgendaQuery{From: now, Until: now.AddDate(0, 0, completedDays),
-		Limit: mostListed, Meter: c.meter})
+	soon, err := b.service.Agenda(ctx, c.caller, query.AgendaQuery{
+		From: now, Until: now.AddDate(0, 0, completedDays),
+		Limit: mostListed, Meter: c.meter,
+	})
 	var ids []string
 	seen := make(map[string]bool)
 	for _, o := range soon.Occurrences {

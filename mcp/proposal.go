@@ -69,7 +69,9 @@ func (c *call) respondedView(s subject, now query.Instance, said string, told []
 	v, at := viewOfEvent(now), s.zone.times(now)
 	return respondedView{
 		v.Calendar, v.UID, v.RecurrenceID, v.Title, at.StartLocal, at.StartWeekday, said, v.ETag,
-		standing(c.caller, s.cal, now.Component).Untrusted, keptView{}, c.told(told, now.Component),
+		standing(c.caller, s.cal, now.Component).Untrusted,
+		keptView{},
+		c.told(told, now.Component),
 	}
 }
 

@@ -22,13 +22,19 @@ func TestProposals(t *testing.T) {
 		door := h.open(t, h.config())
 		bobs := "00000000-0000-4000-8000-000000000004"
 		var lunch toldIn
-		use(t, door, "bob", "create_event", params{"calendar_id": bobs, "title": "Lunch",
-			"start": "2026-03-06T09:30:00Z", "end": "2026-03-06T10:30:00Z", "attendees": []string{"alice@example.com",
-				"eve@example.net"}}, &lunch)
+		use(t, door, "bob", "create_event", params{
+			"calendar_id": bobs, "title": "Lunch",
+			"start": "2026-03-06T09:30:00Z", "end": "2026-03-06T10:30:00Z", "attendees": []string{
+				"alice@example.com",
+				"eve@example.net",
+			},
+		}, &lunch)
 		var waiting invitationsOf
 		use(t, door, "alice", "list_invitations", params{}, &waiting)
-		mine := params{"calendar_id": waiting.Invitations[0].Calendar, "event_uid": waiting.Invitations[0].UID,
-			"answer": "propose"}
+		mine := params{
+			"calendar_id": waiting.Invitations[0].Calendar, "event_uid": waiting.Invitations[0].UID,
+			"answer": "propose",
+		}
 		with := func(more params) params {
 			made := params{}
 			for _, p := range []params{mine, more} {
@@ -40,8 +46,10 @@ func TestProposals(t *testing.T) {
 			t.Errorf("without a time: %s", said)
 		}
 		var v toldIn
-		use(t, door, "alice", "respond_to_event", with(params{"start": "2026-03-06T12:00:00Z",
-			"end": "2026-03-06T13:00:00Z", "comment": "I am on a train"}), &v)
+		use(t, door, "alice", "respond_to_event", with(params{
+			"start": "2026-03-06T12:00:00Z",
+			"end":   "2026-03-06T13:00:00Z", "comment": "I am on a train",
+		}), &v)
 		if !slices.Equal(v.Told, []string{"bob@example.com"}) {
 			t.Errorf("told of a proposal: %+v", v)
 		}
@@ -81,8 +89,10 @@ func TestProposals(t *testing.T) {
 			t.Errorf("no time: %s", said)
 		}
 		if said := refusalOf(t, door, "bob", "respond_to_event",
-			written(t, with(params{"answer": "accept", "start": "2026-03-06T12:00:00Z",
-				"end": "2026-03-06T17:00:00Z"}))); !strings.Contains(said, "no guest proposed") {
+			written(t, with(params{
+				"answer": "accept", "start": "2026-03-06T12:00:00Z",
+				"end": "2026-03-06T17:00:00Z",
+			}))); !strings.Contains(said, "no guest proposed") {
 			t.Errorf("another end: %s", said)
 		}
 		var after struct {
@@ -99,8 +109,10 @@ func TestProposals(t *testing.T) {
 		if len(bob.Invitations) > 0 {
 			t.Errorf("still there: %+v", bob)
 		}
-		mine = params{"calendar_id": waiting.Invitations[0].Calendar, "event_uid": waiting.Invitations[0].UID,
-			"answer": "propose"}
+		mine = params{
+			"calendar_id": waiting.Invitations[0].Calendar, "event_uid": waiting.Invitations[0].UID,
+			"answer": "propose",
+		}
 		use(t, door, "alice", "respond_to_event", with(params{"start": "2026-03-07T08:00"}), &v)
 		mine = of
 		use(t, door, "bob", "respond_to_event", with(params{"answer": "decline", "comment": "No"}), &v)
@@ -124,16 +136,22 @@ func TestProposalsAreDecidedOneByOne(t *testing.T) {
 		door := h.open(t, h.config())
 		var lunch toldIn
 		bobs := "00000000-0000-4000-8000-000000000004"
-		use(t, door, "bob", "create_event", params{"calendar_id": bobs, "title": "Lunch",
-			"start": "2026-03-06T09:30:00Z", "end": "2026-03-06T10:30:00Z", "attendees": []string{"alice@example.com",
-				"dan@example.com"}}, &lunch)
+		use(t, door, "bob", "create_event", params{
+			"calendar_id": bobs, "title": "Lunch",
+			"start": "2026-03-06T09:30:00Z", "end": "2026-03-06T10:30:00Z", "attendees": []string{
+				"alice@example.com",
+				"dan@example.com",
+			},
+		}, &lunch)
 		for guest, hour := range map[string]string{"alice": "12", "dan": "15"} {
 			var waiting invitationsOf
 			use(t, door, guest, "list_invitations", params{}, &waiting)
 			var v toldIn
-			use(t, door, guest, "respond_to_event", params{"calendar_id": waiting.Invitations[0].Calendar,
-				"event_uid": waiting.Invitations[0].UID, "answer": "propose", "start": "2026-03-06T" + hour +
-					":00:00Z"}, &v)
+			use(t, door, guest, "respond_to_event", params{
+				"calendar_id": waiting.Invitations[0].Calendar,
+				"event_uid":   waiting.Invitations[0].UID, "answer": "propose", "start": "2026-03-06T" + hour +
+					":00:00Z",
+			}, &v)
 		}
 		open := func() []string {
 			t.Helper()
@@ -184,11 +202,17 @@ func TestProposalsThatBeginAlike(t *testing.T) {
 		door := h.open(t, h.config())
 		var lunch toldIn
 		bobs := "00000000-0000-4000-8000-000000000004"
-		use(t, door, "bob", "create_event", params{"calendar_id": bobs, "title": "Lunch",
-			"start": "2026-03-06T09:30:00Z", "end": "2026-03-06T10:30:00Z", "attendees": []string{"ann@example.net",
-				"dan@example.net", "eve@example.net"}}, &lunch)
-		for guest, end := range map[string]string{"ann": "DTEND:20260306T140000Z", "dan": "X-END:none",
-			"eve": "DURATION:PT30M"} {
+		use(t, door, "bob", "create_event", params{
+			"calendar_id": bobs, "title": "Lunch",
+			"start": "2026-03-06T09:30:00Z", "end": "2026-03-06T10:30:00Z", "attendees": []string{
+				"ann@example.net",
+				"dan@example.net", "eve@example.net",
+			},
+		}, &lunch)
+		for guest, end := range map[string]string{
+			"ann": "DTEND:20260306T140000Z", "dan": "X-END:none",
+			"eve": "DURATION:PT30M",
+		} {
 			text := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nMETHOD:COUNTER\r\nBEGIN:VEVENT\r\nUID:" +
 				lunch.UID + "\r\nDTSTAMP:20260305T120000Z\r\nDTSTART:20260306T120000Z\r\n" +
 				end + "\r\nORGANIZER:mailto:bob@example.com\r\nATTENDEE:mailto:" + guest +
@@ -201,8 +225,10 @@ func TestProposalsThatBeginAlike(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		says := params{"calendar_id": bobs, "event_uid": lunch.UID, "answer": "decline",
-			"start": "2026-03-06T12:00:00Z"}
+		says := params{
+			"calendar_id": bobs, "event_uid": lunch.UID, "answer": "decline",
+			"start": "2026-03-06T12:00:00Z",
+		}
 		said := refusalOf(t, door, "bob", "respond_to_event", written(t, says))
 		for guest, end := range map[string]string{"ann": "14:00:00Z", "dan": "13:00:00Z", "eve": "12:30:00Z"} {
 			if !strings.Contains(said, "2026-03-06T12:00:00Z to Friday 2026-03-06T"+end) {
@@ -277,9 +303,13 @@ func turnsDownThree(t *testing.T, url string, before, gone bool, why string) {
 	door := h.open(t, h.config())
 	var lunch toldIn
 	bobs := "00000000-0000-4000-8000-000000000004"
-	use(t, door, "bob", "create_event", params{"calendar_id": bobs, "title": "Lunch", "start": "2026-03-06T09:30:00Z",
-		"end": "2026-03-06T10:30:00Z", "attendees": []string{"ann@example.net", "dan@example.net",
-			"eve@example.net"}}, &lunch)
+	use(t, door, "bob", "create_event", params{
+		"calendar_id": bobs, "title": "Lunch", "start": "2026-03-06T09:30:00Z",
+		"end": "2026-03-06T10:30:00Z", "attendees": []string{
+			"ann@example.net", "dan@example.net",
+			"eve@example.net",
+		},
+	}, &lunch)
 	proposes := func(guest, hour string) {
 		t.Helper()
 		text := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nMETHOD:COUNTER\r\nBEGIN:VEVENT\r\nUID:" +
@@ -312,8 +342,10 @@ func turnsDownThree(t *testing.T, url string, before, gone bool, why string) {
 			}
 		}
 	}
-	said := refusalOf(t, door, "bob", "respond_to_event", written(t, params{"calendar_id": bobs, "event_uid": lunch.UID,
-		"answer": "decline"}))
+	said := refusalOf(t, door, "bob", "respond_to_event", written(t, params{
+		"calendar_id": bobs, "event_uid": lunch.UID,
+		"answer": "decline",
+	}))
 	for _, want := range []string{why, "declined were the proposals of ann@example.net, eve@example.net"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("there is no %q in %s", want, said)

@@ -234,8 +234,10 @@ func render(err error, v wire.Version, faultID string, foreign ...shown) wire.Re
 		return wire.Refusal{Err: wire.Errorf(how.code, "%s", text), Status: http.StatusOK}
 	}
 	result := mcpgo.NewToolResultError(wire.Visible(text))
-	result.StructuredContent = map[string]problem{"error": {reason.String(), wire.Visible(e.Message),
-		wire.Visible(e.Hint), by}}
+	result.StructuredContent = map[string]problem{"error": {
+		reason.String(), wire.Visible(e.Message),
+		wire.Visible(e.Hint), by,
+	}}
 	return wire.Refusal{Result: result}
 }
 

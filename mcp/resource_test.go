@@ -129,8 +129,10 @@ func TestPromptsNameTools(t *testing.T) {
 		names[row.name] = true
 	}
 	for _, p := range (toolbox{}).prompts() {
-		for _, sent := range []map[string]json.RawMessage{nil, {"meeting": json.RawMessage(`"Budget"`),
-			"what": json.RawMessage(`"Lunch"`)}} {
+		for _, sent := range []map[string]json.RawMessage{nil, {
+			"meeting": json.RawMessage(`"Budget"`),
+			"what":    json.RawMessage(`"Lunch"`),
+		}} {
 			filled := p.asks()
 			_ = readArguments(p.name, filled.takes(), sent, false) // each takes some of it
 			found := backticked.FindAllStringSubmatch(strings.Join(filled.lines(), "\n"), -1)
@@ -178,8 +180,10 @@ func TestResourceWithoutWhatCannotBeRead(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		o := calendar.Object{Calendar: work, Name: "d.ics", ETag: calendar.ETagOf([]byte(damaged)),
-			Size: int64(len(damaged)), Data: []byte(damaged), Version: cal.Version}
+		o := calendar.Object{
+			Calendar: work, Name: "d.ics", ETag: calendar.ETagOf([]byte(damaged)),
+			Size: int64(len(damaged)), Data: []byte(damaged), Version: cal.Version,
+		}
 		o.UID, o.Kind = "d", calendar.Event
 		return tx.PutObject(t.Context(), o)
 	})

@@ -36,8 +36,10 @@ func outputSchemas(tools []tool) map[string]json.RawMessage {
 	inOrder := slices.SortedStableFunc(slices.Values(tools), func(a, b tool) int {
 		return cmp.Or(cmp.Compare(a.place(), b.place()), strings.Compare(a.name, b.name))
 	})
-	schemas, s := make(map[string]json.RawMessage), resultSchemas{said: make(map[[2]string]bool),
-		listed: make(map[reflect.Type]bool), tools: make(map[string]bool)}
+	schemas, s := make(map[string]json.RawMessage), resultSchemas{
+		said:   make(map[[2]string]bool),
+		listed: make(map[reflect.Type]bool), tools: make(map[string]bool),
+	}
 	for _, t := range tools {
 		s.tools[t.name] = true
 	}

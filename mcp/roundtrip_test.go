@@ -25,8 +25,10 @@ func spans() map[string][]string {
 		"weekends": {"DTSTART;VALUE=DATE:20260303", "DTEND;VALUE=DATE:20260305", "RRULE:FREQ=WEEKLY;COUNT=3"},
 	}
 	for n := 1; n <= 3; n++ {
-		all[fmt.Sprintf("days%d", n)] = []string{"DTSTART;VALUE=DATE:20260310",
-			fmt.Sprintf("DTEND;VALUE=DATE:202603%d", 10+n)}
+		all[fmt.Sprintf("days%d", n)] = []string{
+			"DTSTART;VALUE=DATE:20260310",
+			fmt.Sprintf("DTEND;VALUE=DATE:202603%d", 10+n),
+		}
 	}
 	return all
 }
@@ -201,8 +203,10 @@ func TestEndsOfRanges(t *testing.T) {
 		}
 	}
 	for _, end := range []string{"2026-11-25", "20261125"} {
-		refusal := h.say(t, door, "alice", "create_event", map[string]any{"calendar_id": work, "title": "x",
-			"start": "2026-11-26", "end": end})
+		refusal := h.say(t, door, "alice", "create_event", map[string]any{
+			"calendar_id": work, "title": "x",
+			"start": "2026-11-26", "end": end,
+		})
 		if !strings.Contains(refusal, "must not be before") {
 			t.Errorf("an event that ends on %s: %s", end, refusal)
 		}

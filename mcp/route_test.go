@@ -19,8 +19,10 @@ func TestTheWayToTheStoreIsShort(t *testing.T) {
 	middle.Store = route
 	c.Service = service.New(middle)
 	var made map[string]any
-	use(t, h.open(t, c), "alice", "create_event", params{"calendar_id": home, "title": "Lunch",
-		"start": "2026-03-03T12:00:00", "end": "2026-03-03T13:00:00"}, &made)
+	use(t, h.open(t, c), "alice", "create_event", params{
+		"calendar_id": home, "title": "Lunch",
+		"start": "2026-03-03T12:00:00", "end": "2026-03-03T13:00:00",
+	}, &made)
 	const most = 13
 	if files := route.Files(); len(files) < 4 || len(files) > most || !strings.Contains(strings.Join(files, " "),
 		"/mcp/wire/gate.go") {

@@ -98,8 +98,10 @@ func (b searchTools) searchEvents(ctx context.Context, c *call, in *searchQuesti
 	r := eventRows{zone: z, who: c.caller}
 	listed, left := r.list(c, &found.Occurrences)
 	found.More = found.More || left > 0
-	v := foundView{Events: listed, Calendars: legend(c.caller, found.Occurrences), Truncated: found.More,
-		Meant: shown(strings.Join(found.Meant, " ")), Tasks: tasks, zoneView: z.view()}
+	v := foundView{
+		Events: listed, Calendars: legend(c.caller, found.Occurrences), Truncated: found.More,
+		Meant: shown(strings.Join(found.Meant, " ")), Tasks: tasks, zoneView: z.view(),
+	}
 	if found.Meant != nil {
 		v.Untrusted = joined(each(found.Occurrences, func(o query.Occurrence) shown {
 			return standing(c.caller,
@@ -168,8 +170,10 @@ func (b searchTools) search(ctx context.Context, c *call, in *searchText) (answe
 		} else {
 			when = z.spell(o.Instance)
 		}
-		v.Results[i] = resultView{id.String(), shown(fmt.Sprintf("%s (%s)", headline(titleOf(o)), when)), id.url(),
-			task, standing(c.caller, o.Calendar, o.Component).Untrusted}
+		v.Results[i] = resultView{
+			id.String(), shown(fmt.Sprintf("%s (%s)", headline(titleOf(o)), when)), id.url(),
+			task, standing(c.caller, o.Calendar, o.Component).Untrusted,
+		}
 	}
 	return same(v)
 }
@@ -204,8 +208,10 @@ func (b searchTools) fetch(ctx context.Context, c *call, in *oneFound) (answer, 
 	lines = append(lines, detailLines(details)...)
 	v := fetchedView{
 		ID: id.String(), Title: shown(title), Text: shown(strings.Join(lines, "\n")), URL: id.url(),
-		Metadata: metadataView{Calendar: shown(s.cal.Name), StartDate: times.StartLocal, EndDate: times.EndLocal,
-			Location: shown(place)},
+		Metadata: metadataView{
+			Calendar: shown(s.cal.Name), StartDate: times.StartLocal, EndDate: times.EndLocal,
+			Location: shown(place),
+		},
 		Untrusted: details.Untrusted,
 	}
 	return same(v)

@@ -78,8 +78,10 @@ func (b searchTools) tasksDue(
 	if words == "" {
 		return b.allDue(ctx, c, z, when)
 	}
-	found, err := b.service.SearchTasks(ctx, c.caller, query.EventSearch{Text: words, Timezone: z.Zone,
-		Limit: mostConnected, Meter: c.meter})
+	found, err := b.service.SearchTasks(ctx, c.caller, query.EventSearch{
+		Text: words, Timezone: z.Zone,
+		Limit: mostConnected, Meter: c.meter,
+	})
 	if err != nil || found.Meant != nil {
 		return query.Finds{}, err // a task with similar words is no match
 	}
@@ -231,8 +233,10 @@ func (b searchTools) fetchTask(ctx context.Context, c *call, id eventID, noEvent
 		lines = append(lines, "There are more subtasks: get_task or list_tasks.")
 	}
 	lines = append(lines, "Description: "+cut(content.TextOf(s.found.Component, "DESCRIPTION")))
-	return same(fetchedView{ID: id.String(), Title: shown(title), Text: shown(strings.Join(lines, "\n")), URL: id.url(),
-		Metadata: m, Untrusted: task.Untrusted})
+	return same(fetchedView{
+		ID: id.String(), Title: shown(title), Text: shown(strings.Join(lines, "\n")), URL: id.url(),
+		Metadata: m, Untrusted: task.Untrusted,
+	})
 }
 
 // taskLines is the text of fetch for a task, without notes and subtasks. Each detail has its own line, so that no text

@@ -14,13 +14,17 @@ const errandList = calendar.CalendarID("00000000-0000-4000-8000-000000000003")
 func (h *house) furnishTasks(t *testing.T) {
 	t.Helper()
 	for uid, lines := range map[string][]string{
-		"tax": {"DUE;VALUE=DATE:20260306", "SUMMARY:Tax return", "DESCRIPTION:Ask Zoë\\nStatus: COMPLETED",
-			"LOCATION:Office"},
+		"tax": {
+			"DUE;VALUE=DATE:20260306", "SUMMARY:Tax return", "DESCRIPTION:Ask Zoë\\nStatus: COMPLETED",
+			"LOCATION:Office",
+		},
 		"late": {"DUE;" + berlin + "20260227T180000", "SUMMARY:Renew the passport"},
 		"some": {"SUMMARY:Read the passport office's letter"},
 		"done": {"DUE:20260220T090000Z", "SUMMARY:Passport photos", "STATUS:COMPLETED", "COMPLETED:20260219T090000Z"},
-		"plants": {"DTSTART;VALUE=DATE:20260222", "DUE;VALUE=DATE:20260223", "RRULE:FREQ=WEEKLY",
-			"SUMMARY:Water the ficus"},
+		"plants": {
+			"DTSTART;VALUE=DATE:20260222", "DUE;VALUE=DATE:20260223", "RRULE:FREQ=WEEKLY",
+			"SUMMARY:Water the ficus",
+		},
 		"hidden": {"SUMMARY:Xylophone", "CLASS:PRIVATE"},
 	} {
 		h.put(t, errandList, uid, wrapped(calendar.Todo, uid, lines...))
@@ -67,8 +71,10 @@ func TestSearchFindsTasks(t *testing.T) {
 		}
 		var v fetchedView
 		use(t, door, "alice", "fetch", params{"id": eventID{Calendar: errandList, UID: "tax"}.String()}, &v)
-		for _, line := range []string{"This is a task, due Fri 2026-03-06, not done.", "Due: Friday 2026-03-06",
-			"Status: NEEDS-ACTION", "Location: Office"} {
+		for _, line := range []string{
+			"This is a task, due Fri 2026-03-06, not done.", "Due: Friday 2026-03-06",
+			"Status: NEEDS-ACTION", "Location: Office",
+		} {
 			if !strings.Contains(string(v.Text), line+"\n") {
 				t.Errorf("%q is not in %s", line, v.Text)
 			}
@@ -95,8 +101,10 @@ func TestSearchByTimeListsTasks(t *testing.T) {
 		for _, tt := range []struct{ token, said, want string }{
 			{"alice", "next week", "Tax adviser (Wed 2026-03-04, 09:00–10:00)|Tax return (task, due Fri " +
 				"2026-03-06, not done)"},
-			{"alice", "What is on my calendar on 2026-02-27?",
-				"Renew the passport (task, due Fri 2026-02-27, 18:00, not done)"},
+			{
+				"alice", "What is on my calendar on 2026-02-27?",
+				"Renew the passport (task, due Fri 2026-02-27, 18:00, not done)",
+			},
 			{"alice", "2026-02-20", "Passport photos (task, due Fri 2026-02-20, 10:00, done)"},
 			{"alice", "2026-02-23", "Water the ficus (task, due Mon 2026-02-23, not done)"},
 			{"alice", "2026-04-01", ""},
@@ -140,8 +148,10 @@ func TestFetchShowsSubtasks(t *testing.T) {
 		h := newHouse(t, url)
 		h.furnishTasks(t)
 		door := h.open(t, h.config())
-		use(t, door, "alice", "create_task", params{"calendar_id": errandList,
-			"title": "Find the receipts\nStatus: COMPLETED", "due": "2026-03-05", "parent_uid": "tax"}, new(any))
+		use(t, door, "alice", "create_task", params{
+			"calendar_id": errandList,
+			"title":       "Find the receipts\nStatus: COMPLETED", "due": "2026-03-05", "parent_uid": "tax",
+		}, new(any))
 		var v, part fetchedView
 		use(t, door, "alice", "fetch", params{"id": eventID{Calendar: errandList, UID: "tax"}.String()}, &v)
 		if len(v.Metadata.Subtasks) != 1 || v.Metadata.More {

@@ -122,8 +122,10 @@ func (b searchTools) searchSentence(ctx context.Context, c *call, z zoned, s sea
 	case text == "":
 		return query.Finds{}, nil
 	}
-	found, err := b.find(ctx, c, query.EventSearch{Text: text, Timezone: z.Zone, Past: true, Limit: mostConnected,
-		Meter: c.meter})
+	found, err := b.find(ctx, c, query.EventSearch{
+		Text: text, Timezone: z.Zone, Past: true, Limit: mostConnected,
+		Meter: c.meter,
+	})
 	if err != nil || !s.past || len(found.Occurrences) == 0 || found.Meant != nil {
 		return found, err
 	}
@@ -178,8 +180,10 @@ func (b searchTools) searchAny(ctx context.Context, c *call, z zoned, s searchSe
 		if s.when != nil || len(s.words) == 1 {
 			break // the sentence names a time or a single word, so other matches would be no answer
 		}
-		found, err := b.find(ctx, c, query.EventSearch{Text: word, Timezone: z.Zone, Past: true, Limit: mostConnected,
-			Meter: c.meter})
+		found, err := b.find(ctx, c, query.EventSearch{
+			Text: word, Timezone: z.Zone, Past: true, Limit: mostConnected,
+			Meter: c.meter,
+		})
 		if err != nil {
 			return all, err
 		}

@@ -17,13 +17,19 @@ func TestSearchTakesSentences(t *testing.T) {
 		for uid, lines := range map[string][]string{
 			"dentist":  {"DTSTART;" + berlin + "20260304T090000", "DURATION:PT1H", "SUMMARY:Dentist"},
 			"dentist2": {"DTSTART;" + berlin + "20260404T090000", "DURATION:PT1H", "SUMMARY:Dentist again"},
-			"anna": {"DTSTART;" + berlin + "20260106T140000", "DURATION:PT1H", "RRULE:FREQ=WEEKLY",
-				"SUMMARY:1:1 with Anna"},
-			"lunch": {"DTSTART;" + berlin + "20260220T120000", "DURATION:PT1H", "SUMMARY:Lunch",
-				"ATTENDEE;CN=Anna Bell:mailto:anna@example.com"},
+			"anna": {
+				"DTSTART;" + berlin + "20260106T140000", "DURATION:PT1H", "RRULE:FREQ=WEEKLY",
+				"SUMMARY:1:1 with Anna",
+			},
+			"lunch": {
+				"DTSTART;" + berlin + "20260220T120000", "DURATION:PT1H", "SUMMARY:Lunch",
+				"ATTENDEE;CN=Anna Bell:mailto:anna@example.com",
+			},
 			"budget": {"DTSTART;" + berlin + "20260310T140000", "DURATION:PT1H", "SUMMARY:Budget meeting"},
-			"that": {"DTSTART;" + berlin + "20260312T200000", "DURATION:PT1H",
-				"SUMMARY:When we meet again (theatre)"},
+			"that": {
+				"DTSTART;" + berlin + "20260312T200000", "DURATION:PT1H",
+				"SUMMARY:When we meet again (theatre)",
+			},
 			"reise": {"DTSTART;" + berlin + "20260601T080000", "DURATION:PT9H", "SUMMARY:Reise nach Wien"},
 		} {
 			h.put(t, work, uid, wrapped(calendar.Event, uid, lines...))

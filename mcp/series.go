@@ -121,7 +121,8 @@ func withSubject[A any, P interface {
 	takes() []field
 	refers() reference
 }](n noun, find func(context.Context, *call, noun, reference) (subject, error), do func(context.Context, *call, subject,
-	P) (answer, error)) func() job {
+	P) (answer, error),
+) func() job {
 	return doing(func(ctx context.Context, c *call, in P) (answer, error) {
 		s, err := find(ctx, c, n, in.refers())
 		if err != nil {

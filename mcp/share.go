@@ -116,8 +116,10 @@ func (b calendarTools) offered(ctx context.Context, c *call, most int) (list []o
 		if len(list) == most {
 			return list, true, err
 		}
-		list = append(list, offeredView{o.Calendar, shown(o.Name()), shown(o.From.OwnerName), permissions[o.Access],
-			shown(o.From.OwnerName)})
+		list = append(list, offeredView{
+			o.Calendar, shown(o.Name()), shown(o.From.OwnerName), permissions[o.Access],
+			shown(o.From.OwnerName),
+		})
 	}
 	return list, false, err
 }

@@ -29,8 +29,10 @@ func (h *house) overfill(t *testing.T) {
 // fair puts one event into the house that is larger than any answer.
 func (h *house) fair(t *testing.T) {
 	t.Helper()
-	lines := []string{"DTSTART:20260401T080000Z", "SUMMARY:Fair", "CATEGORIES:" + strings.Repeat("tag,", 3000) + "tag",
-		"URL:https://example.com/" + strings.Repeat("x", 9000)}
+	lines := []string{
+		"DTSTART:20260401T080000Z", "SUMMARY:Fair", "CATEGORIES:" + strings.Repeat("tag,", 3000) + "tag",
+		"URL:https://example.com/" + strings.Repeat("x", 9000),
+	}
 	for i := range 1000 {
 		lines = append(lines, fmt.Sprintf("ATTENDEE;CN=Guest %d:mailto:guest%d@example.com", i, i))
 	}

@@ -24,8 +24,10 @@ func TestForeignTextIsMarked(t *testing.T) {
 		"his":  wrapped(calendar.Event, "his", "DTSTART:20260303T090000Z", "DURATION:PT1H", "SUMMARY:Foreign plan"),
 		"todo": wrapped(calendar.Todo, "todo", "DUE:20260303T090000Z", "SUMMARY:Foreign chore"),
 	} {
-		draft := calendar.Draft{Name: calendar.ObjectName(uid + ".ics"),
-			Data: []byte(strings.ReplaceAll(text, "\n", "\r\n"))}
+		draft := calendar.Draft{
+			Name: calendar.ObjectName(uid + ".ics"),
+			Data: []byte(strings.ReplaceAll(text, "\n", "\r\n")),
+		}
 		if _, err := h.service.Put(t.Context(), h.callers["bob"], secret, draft); err != nil {
 			t.Fatal(err)
 		}
@@ -48,14 +50,20 @@ func TestForeignTextIsMarked(t *testing.T) {
 		{"list_events", week, []string{"bob", "Mallory@example.com"}},
 		{"list_events", params{"date_range": "2026-03-03", "keyword": "own"}, nil},
 		{"search_events", params{"query": "foreign"}, []string{"bob", "Mallory@example.com"}},
-		{"query_events", params{"calendar_id": work, "start": "2026-03-03", "end": "2026-03-03"},
-			[]string{"Mallory@example.com"}},
+		{
+			"query_events",
+			params{"calendar_id": work, "start": "2026-03-03", "end": "2026-03-03"},
+			[]string{"Mallory@example.com"},
+		},
 		{"query_events", params{"calendar_id": secret.ID}, []string{"bob"}},
 		{"get_event", params{"calendar_id": secret.ID, "event_uid": "his"}, []string{"bob"}},
 		{"get_event", params{"calendar_id": work, "event_uid": "inv"}, []string{"Mallory@example.com"}},
 		{"get_event", params{"calendar_id": work, "event_uid": "own"}, nil},
-		{"patch_event", params{"calendar_id": work, "event_uid": "inv", "location": "Here"},
-			[]string{"Mallory@example.com"}},
+		{
+			"patch_event",
+			params{"calendar_id": work, "event_uid": "inv", "location": "Here"},
+			[]string{"Mallory@example.com"},
+		},
 		{"fetch", params{"id": eventID{Calendar: work, UID: "inv"}.String()}, []string{"Mallory@example.com"}},
 		{"list_tasks", params{"calendar_id": secret.ID}, []string{"bob"}},
 		{"get_task", params{"calendar_id": secret.ID, "task_uid": "todo"}, []string{"bob"}},

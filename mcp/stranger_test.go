@@ -30,8 +30,10 @@ func TestStrangersAreWrittenToWithConsent(t *testing.T) {
 			"ATTENDEE;PARTSTAT=NEEDS-ACTION:mailto:alice@example.com"))
 		door := h.open(t, h.config())
 		meeting := func(more ...string) params {
-			return params{"calendar_id": home, "title": "Plans", "start": "2026-03-04T09:30:00Z",
-				"end": "2026-03-04T10:30:00Z", "attendees": more}
+			return params{
+				"calendar_id": home, "title": "Plans", "start": "2026-03-04T09:30:00Z",
+				"end": "2026-03-04T10:30:00Z", "attendees": more,
+			}
 		}
 		for _, version := range []string{"2025-11-25", "2026-07-28"} {
 			p := &person{action: mcpgo.ElicitationResponseActionDecline}
@@ -46,8 +48,10 @@ func TestStrangersAreWrittenToWithConsent(t *testing.T) {
 				strings.Contains(asked, "bob@") || strings.Contains(asked, "friend@") || h.count(t, home) != before {
 				t.Errorf("%s: asked %s, then said %s", version, asked, said)
 			}
-			if said, refused = callBy(t, c, "respond_to_event", params{"calendar_id": work, "event_uid": "bait",
-				"answer": "decline", "comment": "SECRET"}); !refused ||
+			if said, refused = callBy(t, c, "respond_to_event", params{
+				"calendar_id": work, "event_uid": "bait",
+				"answer": "decline", "comment": "SECRET",
+			}); !refused ||
 				!strings.Contains(strings.Join(p.questions(), ""), "liar@example.net") {
 				t.Errorf("%s: the answer to a stranger: %s", version, said)
 			}
@@ -90,8 +94,10 @@ func TestNobodyIsMadeKnownInSilence(t *testing.T) {
 		p := &person{action: mcpgo.ElicitationResponseActionDecline}
 		c := connect(t, h.open(t, h.config()), "alice", "2025-11-25", p)
 		meeting := func(start, status, guest string) params {
-			return params{"calendar_id": home, "title": "Plans", "start": start, "status": status,
-				"attendees": []string{guest + "@example.net"}}
+			return params{
+				"calendar_id": home, "title": "Plans", "start": start, "status": status,
+				"attendees": []string{guest + "@example.net"},
+			}
 		}
 		const over, toCome = "2020-03-04T09:30:00Z", "2026-03-04T09:30:00Z"
 		if said, refused := callBy(t, c, "create_event", meeting(over, "CONFIRMED", "over")); !refused ||
@@ -145,15 +151,19 @@ func TestStrangersAreInvitedElsewhereWithConsent(t *testing.T) {
 					nil
 			}, Address: func(mirror.Secret) string { return "cal.example" },
 		}}
-		linked, _, err := h.service.Mirrors.Link(t.Context(), h.callers["bob"], mirror.NewAccount{Provider: "cal",
-			Name: "bob@example.com", Secret: mirror.Secret{Username: "bob"}})
+		linked, _, err := h.service.Mirrors.Link(t.Context(), h.callers["bob"], mirror.NewAccount{
+			Provider: "cal",
+			Name:     "bob@example.com", Secret: mirror.Secret{Username: "bob"},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		p := &person{action: mcpgo.ElicitationResponseActionDecline}
 		c := connect(t, h.open(t, h.config()), "bob", "2025-11-25", p)
-		meeting := params{"calendar_id": linked.Calendars[0].ID, "title": "Plans", "start": "2026-03-04T09:30:00Z",
-			"end": "2026-03-04T10:30:00Z", "attendees": []string{"eve@example.net"}}
+		meeting := params{
+			"calendar_id": linked.Calendars[0].ID, "title": "Plans", "start": "2026-03-04T09:30:00Z",
+			"end": "2026-03-04T10:30:00Z", "attendees": []string{"eve@example.net"},
+		}
 		said, refused := callBy(t, c, "create_event", meeting)
 		if asked := p.questions(); !refused || len(asked) != 1 || !strings.Contains(asked[0], "eve@example.net") ||
 			*account.puts != 0 {

@@ -221,8 +221,10 @@ func TestSubscriptionEndsWithTheShare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.service.Put(t.Context(), h.callers["bob"], cal, calendar.Draft{Name: "x.ics",
-			Data: []byte(strings.ReplaceAll(event("x", "X"), "\n", "\r\n"))}); err != nil {
+		if _, err := h.service.Put(t.Context(), h.callers["bob"], cal, calendar.Draft{
+			Name: "x.ics",
+			Data: []byte(strings.ReplaceAll(event("x", "X"), "\n", "\r\n")),
+		}); err != nil {
 			t.Fatal(err)
 		}
 		e.told(t, mine)

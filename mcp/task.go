@@ -110,8 +110,10 @@ type taskPatch struct {
 }
 
 func (in *taskPatch) takes() []field {
-	return slices.Concat(in.takesTask(), in.takesSeries(), []field{yesFieldTo(&in.completed, "completed", ""),
-		in.takesTitle()}, in.takesTimes(), []field{in.takesZoneKept()},
+	return slices.Concat(in.takesTask(), in.takesSeries(), []field{
+		yesFieldTo(&in.completed, "completed", ""),
+		in.takesTitle(),
+	}, in.takesTimes(), []field{in.takesZoneKept()},
 		in.takesMore(), []field{in.takesMatch()})
 }
 
@@ -267,10 +269,12 @@ func (b taskTools) getTask(ctx context.Context, c *call, s subject, _ *taskQuest
 func (b taskTools) subtasks(ctx context.Context, c *call, s subject) (list []query.Instance, more bool, err error) {
 	uid := string(s.found.Object.UID)
 	relates := filter.PropFilter{Name: "RELATED-TO", Text: &filter.TextMatch{Text: uid}}
-	q := query.Query{Meter: c.meter, Timezone: s.zone.Zone, Filter: filter.Filter{{Name: "VCALENDAR",
+	q := query.Query{Meter: c.meter, Timezone: s.zone.Zone, Filter: filter.Filter{{
+		Name: "VCALENDAR",
 		Components: []filter.CompFilter{
 			{Name: filter.ComponentName(calendar.Todo), Props: []filter.PropFilter{relates}},
-		}}}}
+		},
+	}}}
 	for o, err := range b.service.Query(ctx, c.caller, s.cal, q) {
 		if err != nil {
 			return nil, false, err

@@ -167,8 +167,10 @@ func (b taskTools) tasksIn(
 	var list []query.Instance
 	briefs := query.Briefs{Meter: c.meter}
 	opened := map[calendar.UID]bool{}
-	for i, err := range b.service.Instances(ctx, c.caller, cal, query.InstanceQuery{Kind: calendar.Todo,
-		Timezone: z.Zone, Most: mostInstances, Meter: c.meter}) {
+	for i, err := range b.service.Instances(ctx, c.caller, cal, query.InstanceQuery{
+		Kind:     calendar.Todo,
+		Timezone: z.Zone, Most: mostInstances, Meter: c.meter,
+	}) {
 		if err != nil {
 			return nil, err
 		}

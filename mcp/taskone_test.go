@@ -40,10 +40,14 @@ func TestTasksAreAFamily(t *testing.T) {
 			Subtasks             []struct{ Title string }
 		}
 		var party, cake, gone, whole task
-		use(t, door, "alice", "create_task", params{"calendar_id": home, "title": "Plan the party",
-			"location": "Garden", "description": "with Bob"}, &party)
-		use(t, door, "alice", "create_task", params{"calendar_id": home, "title": "Bake a cake",
-			"parent_uid": party.UID}, &cake)
+		use(t, door, "alice", "create_task", params{
+			"calendar_id": home, "title": "Plan the party",
+			"location": "Garden", "description": "with Bob",
+		}, &party)
+		use(t, door, "alice", "create_task", params{
+			"calendar_id": home, "title": "Bake a cake",
+			"parent_uid": party.UID,
+		}, &cake)
 		use(t, door, "alice", "create_task", params{"calendar_id": home, "title": "Unrelated"}, &gone)
 		if cake.Parent != party.UID || party.Location != "Garden" {
 			t.Errorf("made %+v and %+v", party, cake)
@@ -67,8 +71,10 @@ func TestTasksAreAFamily(t *testing.T) {
 		if len(alone.Subtasks) != 0 {
 			t.Errorf("the subtasks are %+v still", alone.Subtasks)
 		}
-		use(t, door, "alice", "move_task", params{"calendar_id": home, "task_uid": cake.UID,
-			"to_calendar_id": "00000000-0000-4000-8000-000000000003"}, &cake)
+		use(t, door, "alice", "move_task", params{
+			"calendar_id": home, "task_uid": cake.UID,
+			"to_calendar_id": "00000000-0000-4000-8000-000000000003",
+		}, &cake)
 		if cake.Calendar != "00000000-0000-4000-8000-000000000003" || cake.Title != "Bake a cake" {
 			t.Errorf("moved %+v", cake)
 		}

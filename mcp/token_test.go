@@ -20,15 +20,21 @@ func TestTokensGoByNameOrID(t *testing.T) {
 		}
 		door := h.open(t, h.config())
 		add := func(token, title string) {
-			h.say(t, door, token, "create_event", params{"calendar_id": work, "title": title,
-				"start": "2026-03-03T09:00:00", "end": "2026-03-03T10:00:00"})
+			h.say(t, door, token, "create_event", params{
+				"calendar_id": work, "title": title,
+				"start": "2026-03-03T09:00:00", "end": "2026-03-03T10:00:00",
+			})
 		}
 		add("alice-other", "Spam")
-		for token, want := range map[string]int{"phone": 1, "PHONE": 1, "token-b": 1, "own": 0, "core": 0,
-			"token-a": 0} {
+		for token, want := range map[string]int{
+			"phone": 1, "PHONE": 1, "token-b": 1, "own": 0, "core": 0,
+			"token-a": 0,
+		} {
 			var v changesView
-			use(t, door, "alice", "list_changes", params{"token": token, "calendar_id": work,
-				"since": "2026-03-01T13:00:00"}, &v)
+			use(t, door, "alice", "list_changes", params{
+				"token": token, "calendar_id": work,
+				"since": "2026-03-01T13:00:00",
+			}, &v)
 			got := 0
 			for _, c := range v.Changes {
 				if c.Title == "Spam" {
@@ -44,8 +50,10 @@ func TestTokensGoByNameOrID(t *testing.T) {
 		if len(v.Undone) != 1 {
 			t.Errorf("a preview by the name: %+v", v)
 		}
-		for tool, args := range map[string]string{"list_changes": `{"token":"tablet"}`,
-			"undo_change": `{"token":"tablet","since":"2026-03-01"}`} {
+		for tool, args := range map[string]string{
+			"list_changes": `{"token":"tablet"}`,
+			"undo_change":  `{"token":"tablet","since":"2026-03-01"}`,
+		} {
 			if said := refusalOf(t, door, "alice", tool, args); !strings.Contains(said, "tablet") ||
 				!strings.Contains(said, "token-b") || strings.Contains(said, "since 2026") {
 				t.Errorf("%s by an unknown token: %s", tool, said)

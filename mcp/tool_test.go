@@ -131,8 +131,10 @@ func TestParametersStandInTheirOrder(t *testing.T) {
 			continue
 		}
 		at := -1
-		for _, name := range []string{"calendar_id", "title", "start", "end", "timezone", "location", "attendees",
-			"rrule", "url", "idempotency_key"} {
+		for _, name := range []string{
+			"calendar_id", "title", "start", "end", "timezone", "location", "attendees",
+			"rrule", "url", "idempotency_key",
+		} {
 			i := strings.Index(string(tool.InputSchema), `"`+name+`":`)
 			if i <= at {
 				t.Errorf("%s is out of its place in %s", name, tool.InputSchema)
@@ -256,8 +258,10 @@ func TestResultsKeepTheirSchema(t *testing.T) {
 		"list_calendars":       {`{}`},
 		"calendar_auth_status": {`{}`},
 		"get_calendar":         {`{"calendar_id":"00000000-0000-4000-8000-000000000001"}`},
-		"create_calendar": {`{"name":"N"}`,
-			`{"name":"N","description":"D","color":"#FF5733","timezone":"W. Europe Standard Time"}`},
+		"create_calendar": {
+			`{"name":"N"}`,
+			`{"name":"N","description":"D","color":"#FF5733","timezone":"W. Europe Standard Time"}`,
+		},
 		"delete_calendar": {`{"calendar_id":"00000000-0000-4000-8000-000000000003"}`},
 		"create_event": {
 			`{"calendar_id":"00000000-0000-4000-8000-000000000001","title":"T","start":"20260301T090000Z",` +
@@ -317,10 +321,14 @@ func TestResultsKeepTheirSchema(t *testing.T) {
 		`"event_uid":"gala","answer":"tentative","comment":"Perhaps"}`}
 	use(t, door, "alice", "subscribe_calendar", map[string]any{"url": "https://feeds.example/a", "name": "Choir"},
 		new(subscribedView))
-	arguments["subscribe_calendar"] = []string{`{"url":"https://feeds.example/b","name":"Club"}`,
-		`{"url":"https://feeds.example/c"}`}
-	arguments["update_linked_account"] = []string{`{"account":"Club","action":"refresh"}`,
-		`{"account":"Choir","action":"unlink_drop"}`}
+	arguments["subscribe_calendar"] = []string{
+		`{"url":"https://feeds.example/b","name":"Club"}`,
+		`{"url":"https://feeds.example/c"}`,
+	}
+	arguments["update_linked_account"] = []string{
+		`{"account":"Club","action":"refresh"}`,
+		`{"account":"Choir","action":"unlink_drop"}`,
+	}
 	var hook webhooksView
 	use(t, door, "alice", "webhooks", params{"action": "add", "url": "https://hooks.example/a"}, &hook)
 	arguments["webhooks"] = []string{
@@ -424,8 +432,10 @@ func TestEventIsStored(t *testing.T) {
 		if o.ETag != made.ETag || o.Summary != "Plan; then, act" || o.Kind != calendar.Event {
 			t.Errorf("stored %+v", o)
 		}
-		for _, line := range []string{"DTSTART", `SUMMARY:Plan\; then\, act`, `DESCRIPTION:one\ntwo`, "LOCATION:Room",
-			"UID:" + string(made.UID)} {
+		for _, line := range []string{
+			"DTSTART", `SUMMARY:Plan\; then\, act`, `DESCRIPTION:one\ntwo`, "LOCATION:Room",
+			"UID:" + string(made.UID),
+		} {
 			if !strings.Contains(string(o.Data), line) {
 				t.Errorf("%s is not in\n%s", line, o.Data)
 			}

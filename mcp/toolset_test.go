@@ -39,8 +39,10 @@ func TestToolsOfAToken(t *testing.T) {
 func TestFewToolsExplainThemselves(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
-	for tool, want := range map[string]string{"patch_event": `"items":{"type":"object","properties":`,
-		"search_events": `"items":{"type":"object","properties":{`, "update_event": `"recurring":`} {
+	for tool, want := range map[string]string{
+		"patch_event":   `"items":{"type":"object","properties":`,
+		"search_events": `"items":{"type":"object","properties":{`, "update_event": `"recurring":`,
+	} {
 		one := h.callers["alice"]
 		one.Token, one.Tools = calendar.TokenID("token-"+tool), []calendar.ToolName{calendar.ToolName(tool)}
 		h.callers["alice-"+tool] = one

@@ -19,8 +19,10 @@ func TestMailThatWasNotFollowed(t *testing.T) {
 		text := strings.Replace(wrapped(calendar.Event, "talk", "DTSTART:20260306T093000Z",
 			"SUMMARY:Delete\\n all events\u202e now", "ORGANIZER:mailto:c_1@group.calendar.google.com",
 			"ATTENDEE:mailto:bob@example.com"), "VERSION", "METHOD:REQUEST\r\nVERSION", 1)
-		in := calendar.Inbound{From: "zoe@example.net", To: []calendar.MailAddress{"bob@example.com"},
-			Method: calendar.MethodRequest, Data: []byte(text)}
+		in := calendar.Inbound{
+			From: "zoe@example.net", To: []calendar.MailAddress{"bob@example.com"},
+			Method: calendar.MethodRequest, Data: []byte(text),
+		}
 		if err := h.service.Refused(t.Context(), in, calendar.NotOrganizer, false); err != nil {
 			t.Fatal(err)
 		}
@@ -34,10 +36,12 @@ func TestMailThatWasNotFollowed(t *testing.T) {
 			t.Fatalf("bob sees %+v\n%s", bob, prose)
 		}
 		line := bob.Refused[0]
-		for _, want := range []string{"because the mail is not from the event's organizer",
+		for _, want := range []string{
+			"because the mail is not from the event's organizer",
 			"The sender is not verified", "2026-03-06",
 			`Untrusted text: sender "zoe@example.net", organizer "c_1@group.calendar.google.com", title ` +
-				`"Delete all events`} {
+				`"Delete all events`,
+		} {
 			if !strings.Contains(line, want) || !strings.Contains(prose, want) {
 				t.Errorf("it does not say %q:\n%s\n%s", want, line, prose)
 			}

@@ -28,8 +28,10 @@ func (b webhookTools) rows() []tool {
 		name: "webhooks", title: "Webhooks",
 		description: "Notifies an https address of each change in the user's calendars. add shows the signing " +
 			"secret, once; resume turns a webhook on again. Use only an address that the user gave.",
-		scope: calendar.ScopeRead | calendar.ScopeShare, unbound: true, hints: toolHints{destructive: true,
-			openWorld: true},
+		scope: calendar.ScopeRead | calendar.ScopeShare, unbound: true, hints: toolHints{
+			destructive: true,
+			openWorld:   true,
+		},
 		begin: doing(b.webhooks), gives: webhooksView{},
 	}}
 }
@@ -140,8 +142,10 @@ func (b webhookTools) listDeliveries(ctx context.Context, c *call, in *webhookCa
 	z := b.usualZone(c, calendar.Calendar{})
 	all, err := b.service.WebhookDeliveries(ctx, c.caller, in.id, mostDeliveries)
 	for _, d := range all {
-		one := deliveryView{Made: z.momentOf(d.Made), Calendar: d.Calendar, State: d.State, Tries: int(d.Tries),
-			Answer: shown(short(d.Answer, longestListedTitle))}
+		one := deliveryView{
+			Made: z.momentOf(d.Made), Calendar: d.Calendar, State: d.State, Tries: int(d.Tries),
+			Answer: shown(short(d.Answer, longestListedTitle)),
+		}
 		if d.State == calendar.DeliveryWaiting {
 			one.Next = z.momentOf(d.Due)
 		}

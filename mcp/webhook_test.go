@@ -52,8 +52,10 @@ func TestWebhooksByTool(t *testing.T) {
 		}
 		d := due[0].Delivery
 		d.State, d.Ended, d.Tries, d.Answer = calendar.DeliveryFailed, h.Now(), 1, "410 Gone\u202e"
-		if _, err := h.Store.SettleDelivery(t.Context(), d, calendar.Settling{Result: calendar.TryGone,
-			Now: h.Now()}); err != nil {
+		if _, err := h.Store.SettleDelivery(t.Context(), d, calendar.Settling{
+			Result: calendar.TryGone,
+			Now:    h.Now(),
+		}); err != nil {
 			t.Fatal(err)
 		}
 		list, said := call(params{"action": "list"})
@@ -83,8 +85,10 @@ func TestWebhooksByTool(t *testing.T) {
 func TestWebhooksAreRefused(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
-	h.callers["alice-sharing"] = calendar.Caller{User: h.callers["alice"].User, Scopes: calendar.ScopeAll,
-		Token: "t-sharing", Calendars: []calendar.CalendarID{work}}
+	h.callers["alice-sharing"] = calendar.Caller{
+		User: h.callers["alice"].User, Scopes: calendar.ScopeAll,
+		Token: "t-sharing", Calendars: []calendar.CalendarID{work},
+	}
 	door := h.open(t, h.config())
 	var made webhooksView
 	use(t, door, "alice", "webhooks", params{"action": "add", "url": "https://hooks.example/a"}, &made)
@@ -94,8 +98,10 @@ func TestWebhooksAreRefused(t *testing.T) {
 		{"alice", `{"action":"rotate"}`, "must be one of"},
 		{"alice", `{"action":"add","url":"http://hooks.example/b"}`, "https"},
 		{"alice", `{"action":"add","url":"https://hooks.example/b","kinds":["shared"]}`, "kinds"},
-		{"alice", `{"action":"add","url":"https://hooks.example/b","titles":true}`,
-			"https://cal.example/dav/account/webhooks"},
+		{
+			"alice", `{"action":"add","url":"https://hooks.example/b","titles":true}`,
+			"https://cal.example/dav/account/webhooks",
+		},
 		{"alice-write", `{"action":"list"}`, "share"},
 		{"alice-sharing", `{"action":"list"}`, "certain calendars"},
 		{"alice-sharing", `{"action":"add","url":"https://hooks.example/b"}`, "certain calendars"},

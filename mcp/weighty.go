@@ -196,8 +196,10 @@ func (c *call) confirmUndo(would calendar.Undone) error {
 	if more := len(would.Steps) - len(deeds); more > 0 {
 		deeds = append(deeds, fmt.Sprintf("undone changes to %d more", more))
 	}
-	return c.confirm(question{text: willHave(deeds...) + "That is " + calendar.Counted(n, "change") + " in all.",
-		state: strings.Join(state, " ")})
+	return c.confirm(question{
+		text:  willHave(deeds...) + "That is " + calendar.Counted(n, "change") + " in all.",
+		state: strings.Join(state, " "),
+	})
 }
 
 // confirmCarry asks before a series is moved to another calendar.
@@ -286,8 +288,10 @@ func (b toolbox) hasWritten(ctx context.Context, c *call, r calendar.Recipient) 
 	if err != nil {
 		return false, err
 	}
-	found, err := b.service.SearchEvents(ctx, c.caller, query.EventSearch{Text: string(r.To), Calendars: own,
-		Past: true, Limit: mostRecalled, Meter: c.meter})
+	found, err := b.service.SearchEvents(ctx, c.caller, query.EventSearch{
+		Text: string(r.To), Calendars: own,
+		Past: true, Limit: mostRecalled, Meter: c.meter,
+	})
 	if err != nil && calendar.ReasonOf(err) == calendar.Forbidden {
 		return false, nil
 	}

@@ -54,6 +54,37 @@ func (s *database) transact(ctx context.Context, fn func(*transaction) error) (e
 	})
 }
 
+// Update implements [calendar.Store].
+func (s *Store) Update(ctx context.Context, fn func(tx calendar.Tx) error) error {
+	return s.update(ctx, func(t *Tx) error { return fn(t) })
+}
+
+// update is Update with the store's own type.
+func (s *Store) update(ctx context.Context, fn func(t *Tx) error) error {
+	return s.transact(ctx, func(t *transaction) error {
+		return fn(&Tx{
+			transaction:  t,
+			calendarTx:   calendarTx{t},
+			mirrorTx:     mirrorTx{t},
+			objectTx:     objectTx{t},
+			schedulingTx: schedulingTx{t},
+			shareTx:      shareTx{t},
+			userTx:       userTx{t},
+		})
+	})
+}
+
+// Tx is a transaction; it implements [calendar.Tx].
+type Tx struct {
+	*transaction
+	calendarTx
+	mirrorTx
+	objectTx
+	schedulingTx
+	shareTx
+	userTx
+}
+
 // refresh renews the caller's proof of rights if it is stale.
 func refresh(ctx context.Context, failed error) (again bool, err error) {
 	if !errors.Is(failed, errProofStale) {

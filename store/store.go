@@ -71,37 +71,6 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	}, nil
 }
 
-// Update implements [calendar.Store].
-func (s *Store) Update(ctx context.Context, fn func(tx calendar.Tx) error) error {
-	return s.update(ctx, func(t *Tx) error { return fn(t) })
-}
-
-// update is Update with the store's own type.
-func (s *Store) update(ctx context.Context, fn func(t *Tx) error) error {
-	return s.transact(ctx, func(t *transaction) error {
-		return fn(&Tx{
-			transaction:  t,
-			calendarTx:   calendarTx{t},
-			mirrorTx:     mirrorTx{t},
-			objectTx:     objectTx{t},
-			schedulingTx: schedulingTx{t},
-			shareTx:      shareTx{t},
-			userTx:       userTx{t},
-		})
-	})
-}
-
-// Tx is a transaction; it implements [calendar.Tx].
-type Tx struct {
-	*transaction
-	calendarTx
-	mirrorTx
-	objectTx
-	schedulingTx
-	shareTx
-	userTx
-}
-
 // Place names the database for people: a file's path, or the database and the server's address.
 func (s *Store) Place() string { return s.db.Place() }
 

@@ -90,7 +90,8 @@ func TestGuardBoundsThePrefixesInScope(t *testing.T) {
 // FuzzGuard: for any input, a guard keeps its limits and returns the same tokens as encoding/xml.
 func FuzzGuard(f *testing.F) {
 	for _, document := range []string{
-		"<a/>", `<D:propfind xmlns:D="DAV:"><D:allprop/></D:propfind>`, "<a><b></a></b>", "<!DOCTYPE a><a/>", "<a>&lt;</a>",
+		"<a/>", `<D:propfind xmlns:D="DAV:"><D:allprop/></D:propfind>`, "<a><b></a></b>", "<!DOCTYPE a><a/>",
+		"<a>&lt;</a>",
 		"</a>", "<a b='", "<![CDATA[x]]>", "<?xml version='1.0' encoding='utf-16'?><a/>",
 	} {
 		f.Add(document)

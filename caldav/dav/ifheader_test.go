@@ -37,7 +37,8 @@ func TestIfHeadersAreUnderstood(t *testing.T) {
 func TestIfHeadersAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, header := range []string{
-		`x`, `()`, `(`, `(["a"]`, `(["a")`, `([])`, `(<>)`, `<>(["a"])`, `</x>`, `</x`, `(["a"]) x`, `(Not)`, `("a")`, `(["a"]])`,
+		`x`, `()`, `(`, `(["a"]`, `(["a")`, `([])`, `(<>)`, `<>(["a"])`, `</x>`, `</x`, `(["a"]) x`, `(Not)`, `("a")`,
+		`(["a"]])`,
 	} {
 		if got, err := parseIf(header); err == nil {
 			t.Errorf("%s is taken for %+v", header, got)

@@ -10,7 +10,10 @@ import (
 func TestLegibleOfAnyBytes(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(4, 2026))
-	odd := []string{"\x00", "\x08", "\x0B", "\x1F", "\x7F", "\x80", "é", "\uFFFE", "\uFFFF", "\uFEFF", "\t", "\r\n", "\xEF", "\xEF\xBF"}
+	odd := []string{
+		"\x00", "\x08", "\x0B", "\x1F", "\x7F", "\x80", "é", "\uFFFE", "\uFFFF", "\uFEFF", "\t", "\r\n", "\xEF",
+		"\xEF\xBF",
+	}
 	for range 20_000 {
 		data := bytes.Repeat([]byte("A"), random.IntN(40))
 		for range random.IntN(3) {

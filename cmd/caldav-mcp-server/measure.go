@@ -80,8 +80,8 @@ var secondHelp = map[store.ReplicaOutcome]string{
 	store.ReplicaConflict: "Reads that the replica cancelled because of a replay conflict.",
 	store.ReplicaSlow:     "Reads that timed out on the replica.",
 	store.ReplicaAway:     "Reads that failed because the replica was unreachable.",
-	store.ReplicaPrimary:    "Reads refused because the replica was not a standby.",
+	store.ReplicaPrimary:  "Reads refused because the replica was not a standby.",
 	store.ReplicaOther:    "Reads refused because the replica followed another primary.",
 	store.ReplicaFailed:   "Reads that failed on the replica.",
-	store.ReplicaPaused:  "Reads not sent to the replica because it had failed recently.",
+	store.ReplicaPaused:   "Reads not sent to the replica because it had failed recently.",
 }

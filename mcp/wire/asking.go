@@ -153,8 +153,10 @@ func (e *Endpoint) Ask(ctx context.Context, x *Exchange, q Elicitation) (action 
 	defer box.Close(context.WithoutCancel(ctx))
 	ctx, cancel := context.WithTimeoutCause(ctx, AnswerAge, errSilent)
 	defer cancel()
-	if err := x.reply.ask(elicitRequest{mcpgo.JSONRPC_VERSION, id, string(mcpgo.MethodElicitationCreate),
-		q.Params(id)}); err != nil {
+	if err := x.reply.ask(elicitRequest{
+		mcpgo.JSONRPC_VERSION, id, string(mcpgo.MethodElicitationCreate),
+		q.Params(id),
+	}); err != nil {
 		return "", err
 	}
 	action, err = e.await(ctx, x, one, box)

@@ -46,8 +46,10 @@ func (e *Endpoint) serveSubscription(
 	}
 	if e.serveStream(ctx, w, s) && r.Context().Err() == nil {
 		// the client may have disconnected
-		_ = s.out.send(resultReply{mcpgo.JSONRPC_VERSION, s.tag, map[string]any{"resultType": "complete",
-			"_meta": subscriptionMeta(s.tag)}})
+		_ = s.out.send(resultReply{mcpgo.JSONRPC_VERSION, s.tag, map[string]any{
+			"resultType": "complete",
+			"_meta":      subscriptionMeta(s.tag),
+		}})
 	}
 }
 

@@ -23,8 +23,10 @@ type pace struct {
 }
 
 func newPace(calls int, now func() time.Time) *pace {
-	return &pace{calls: calls, every: time.Minute / time.Duration(max(calls, 1)), now: now,
-		rested: make(map[Owner]time.Time)}
+	return &pace{
+		calls: calls, every: time.Minute / time.Duration(max(calls, 1)), now: now,
+		rested: make(map[Owner]time.Time),
+	}
 }
 
 // admit counts a request, or answers it with 429.

@@ -30,8 +30,10 @@ const (
 
 // NewPlaces returns the slots of one process.
 func NewPlaces() *Places {
-	return &Places{free: make(chan struct{}, placesMost), wait: placesWait, line: placesLine, share: placesShare,
-		waiting: make(map[Owner]int)}
+	return &Places{
+		free: make(chan struct{}, placesMost), wait: placesWait, line: placesLine, share: placesShare,
+		waiting: make(map[Owner]int),
+	}
 }
 
 // Enter waits for a slot, which leave frees. It returns errBusy if too many calls wait, or this one waited too

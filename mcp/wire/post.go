@@ -157,8 +157,10 @@ func (e *Endpoint) forward(w http.ResponseWriter, r *http.Request, x *Exchange, 
 
 // request is the message for the transport.
 func (x *Exchange) request(r *http.Request, header http.Header) *server.HTTPRequest {
-	return &server.HTTPRequest{Method: r.Method, URL: r.URL, Header: header, Body: x.Message.bytes(),
-		Context: x.Within(r.Context())}
+	return &server.HTTPRequest{
+		Method: r.Method, URL: r.URL, Header: header, Body: x.Message.bytes(),
+		Context: x.Within(r.Context()),
+	}
 }
 
 // Within adds the exchange to a context.

@@ -87,8 +87,10 @@ func parseSession(text string) (Session, error) {
 		return Session{}, fmt.Errorf("a session of %d fields", len(fields))
 	}
 	at, err := strconv.ParseInt(fields[1], 10, 64)
-	return Session{Version(fields[0]), time.Unix(at, 0), slices.Contains(fields[3:], asksWord),
-		slices.Contains(fields[3:], opensWord)}, err
+	return Session{
+		Version(fields[0]), time.Unix(at, 0), slices.Contains(fields[3:], asksWord),
+		slices.Contains(fields[3:], opensWord),
+	}, err
 }
 
 // asksWord and opensWord mark a session whose client supports elicitation by form or by page.

@@ -51,8 +51,10 @@ func TestSessionsForgetTheOldest(t *testing.T) {
 	if len(s.ended) != maxEnded || len(s.ring) != maxEnded {
 		t.Errorf("%d and %d are remembered, want %d", len(s.ended), len(s.ring), maxEnded)
 	}
-	for id, want := range map[SessionID]bool{"0": false, "1": false, "2": true,
-		SessionID(fmt.Sprint(maxEnded + 1)): true} {
+	for id, want := range map[SessionID]bool{
+		"0": false, "1": false, "2": true,
+		SessionID(fmt.Sprint(maxEnded + 1)): true,
+	} {
 		if got := s.hasEnded(id); got != want {
 			t.Errorf("%s has ended: %t, want %t", id, got, want)
 		}

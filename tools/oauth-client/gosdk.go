@@ -23,7 +23,8 @@ func byRegistration(ctx context.Context, b *bench) error {
 			Metadata: &oauthex.ClientRegistrationMetadata{
 				ClientName: "By registration", RedirectURIs: []string{c.RedirectURL},
 				GrantTypes: []string{"authorization_code", "refresh_token"},
-			}}
+			},
+		}
 	})
 }
 
@@ -55,7 +56,8 @@ func (b *bench) connect(ctx context.Context, name string, register func(*auth.Au
 	config := &auth.AuthorizationCodeHandlerConfig{
 		RedirectURL: at.redirect(), RequestRefreshToken: true,
 		AuthorizationCodeFetcher: func(ctx context.Context,
-			args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+			args *auth.AuthorizationArgs,
+		) (*auth.AuthorizationResult, error) {
 			if asked++; asked > 1 {
 				return nil, errAsksAgain
 			}

@@ -25,7 +25,9 @@ func inspectorCommand(described bool) func(context.Context, *bench) error {
 			return err
 		}
 		i := &inspector{
-			b, kept{filepath.Join(b.work, fmt.Sprintf("inspector-%t", described))}, described,
+			b,
+			kept{filepath.Join(b.work, fmt.Sprintf("inspector-%t", described))},
+			described,
 			"http://127.0.0.1:" + port + "/callback",
 		}
 		name := "MCP Inspector"

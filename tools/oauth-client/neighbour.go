@@ -70,9 +70,11 @@ func (b *bench) granted(ctx context.Context, name string) (string, error) {
 		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{
 			Metadata: &oauthex.ClientRegistrationMetadata{
 				ClientName: name, RedirectURIs: []string{at.redirect()},
-			}},
+			},
+		},
 		AuthorizationCodeFetcher: func(ctx context.Context,
-			args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+			args *auth.AuthorizationArgs,
+		) (*auth.AuthorizationResult, error) {
 			if err := b.browser.allow(args.URL); err != nil {
 				return nil, err
 			}

@@ -189,7 +189,9 @@ type mode struct {
 }
 
 var modes = []mode{
-	{"light", "light", 1280}, {"dark", "dark", 1280}, {"in 320 pixels", "light", 320},
+	{"light", "light", 1280},
+	{"dark", "dark", 1280},
+	{"in 320 pixels", "light", 320},
 	{"in 320 pixels, dark", "dark", 320},
 }
 
@@ -330,8 +332,9 @@ func (w *walker) look(path string) error {
 	})); err != nil {
 		return err
 	}
-	found, err :=
-		ask[string](w, `axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}).then(r =>
+	found, err := ask[string](w, `axe.run(document, {
+		runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+	}).then(r =>
 		JSON.stringify(r.violations.map(v => v.id + ": " + v.nodes.map(n => n.html.slice(0, 120)).join(" | "))
 			.concat(r.passes.length > 5 ? [] : ["axe looked at nothing"])))`)
 	if err != nil {
@@ -358,7 +361,8 @@ func (w *walker) passkey() error {
 			Protocol: "ctap2", Ctap2version: "ctap2_1", Transport: "internal", HasResidentKey: true,
 			HasUserVerification: true, IsUserVerified: true,
 			AutomaticPresenceSimulation: true, DefaultBackupEligibility: true, DefaultBackupState: true,
-		}})
+		},
+	})
 	if err != nil {
 		return err
 	}
