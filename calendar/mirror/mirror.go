@@ -75,7 +75,9 @@ func New(c Config) *Mirror {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	c.Task = c.Task.OrNone()
-	return &Mirror{Config: c, leaseHolder: newLeaseHolder(c), secretKeeper: &secretKeeper{c.Store, c.Sealer}}
+	m := &Mirror{Config: c, leaseHolder: newLeaseHolder(c)}
+	m.secretKeeper = &secretKeeper{&m.Config}
+	return m
 }
 
 // Serve sets the ledger. It cannot be in the Config, because the ledger needs the Mirror.

@@ -32,13 +32,13 @@ type Secret struct {
 
 // secretKeeper seals the secrets of accounts, and stores and reads them.
 type secretKeeper struct {
-	store  calendar.Store
-	sealer Sealer
+	// config is the Mirror's: its sealer may be set after New.
+	config *Config
 }
 
 // kept reads the secret of an account again.
 func (k *secretKeeper) kept(ctx context.Context, a *calendar.Account) (Secret, error) {
-	now, err := k.store.Account(ctx, a.ID)
+	now, err := k.config.Store.Account(ctx, a.ID)
 	if err != nil {
 		return Secret{}, err
 	}
@@ -51,7 +51,7 @@ func (k *secretKeeper) kept(ctx context.Context, a *calendar.Account) (Secret, e
 
 func (k *secretKeeper) unseal(a calendar.Account) (Secret, error) {
 	var s Secret
-	text, err := k.sealer.Open(a.Secret, string(a.Owner), string(a.ID))
+	text, err := k.config.Sealer.Open(a.Secret, string(a.Owner), string(a.ID))
 	if err != nil {
 		return s, &Later{
 			Why: "the account's secret cannot be decrypted: has the server's master key changed?", Cause: err,
@@ -72,7 +72,7 @@ func (k *secretKeeper) keep(ctx context.Context, a *calendar.Account, next Secre
 	if after.Secret, after.Key, err = k.seal(after, next); err != nil {
 		return err
 	}
-	err = k.store.SealAccount(context.WithoutCancel(ctx), after, a.Secret)
+	err = k.config.Store.SealAccount(context.WithoutCancel(ctx), after, a.Secret)
 	if err != nil && calendar.ReasonOf(err) == calendar.Stale {
 		return ErrRenewed
 	}
@@ -88,14 +88,14 @@ func (k *secretKeeper) seal(a calendar.Account, s Secret) (sealed []byte, key st
 	if err != nil {
 		return nil, "", err
 	}
-	return k.sealer.Seal(text, string(a.Owner), string(a.ID))
+	return k.config.Sealer.Seal(text, string(a.Owner), string(a.ID))
 }
 
 // keepGiven stores the owner's secret, even if another process renews the old one at the same time.
 func (k *secretKeeper) keepGiven(ctx context.Context, a *calendar.Account, secret Secret) error {
 	err := k.keep(ctx, a, secret)
 	for n := 0; n < 3 && errors.Is(err, ErrRenewed); n++ {
-		now, failed := k.store.Account(ctx, a.ID)
+		now, failed := k.config.Store.Account(ctx, a.ID)
 		if failed != nil {
 			return failed
 		}
@@ -117,11 +117,11 @@ func (k *secretKeeper) mayBe(a calendar.Account, next Secret) bool {
 
 // Rotate seals again all secrets that are sealed with an old key. It returns how many it changed.
 func (k *secretKeeper) Rotate(ctx context.Context) (int, error) {
-	now, err := k.sealer.Present()
+	now, err := k.config.Sealer.Present()
 	if err != nil {
 		return 0, err
 	}
-	all, err := k.store.Accounts(ctx, "")
+	all, err := k.config.Store.Accounts(ctx, "")
 	if err != nil {
 		return 0, err
 	}
@@ -130,15 +130,15 @@ func (k *secretKeeper) Rotate(ctx context.Context) (int, error) {
 		if a.Key == now {
 			continue
 		}
-		text, err := k.sealer.Open(a.Secret, string(a.Owner), string(a.ID))
+		text, err := k.config.Sealer.Open(a.Secret, string(a.Owner), string(a.ID))
 		if err != nil {
 			return done, fmt.Errorf("the account %s: %w", a.ID, err)
 		}
 		before := a.Secret
-		if a.Secret, a.Key, err = k.sealer.Seal(text, string(a.Owner), string(a.ID)); err != nil {
+		if a.Secret, a.Key, err = k.config.Sealer.Seal(text, string(a.Owner), string(a.ID)); err != nil {
 			return done, err
 		}
-		switch err := k.store.SealAccount(ctx, a, before); {
+		switch err := k.config.Store.SealAccount(ctx, a, before); {
 		case err != nil && calendar.ReasonOf(err) == calendar.NotFound: // unlinked in the meantime
 		case err != nil:
 			return done, err
