@@ -35,8 +35,8 @@ func (s *Queries) busyDays() (today, from, until time.Time) {
 	return today, today.AddDate(0, -1, 0), today.AddDate(1, 0, 0)
 }
 
-// free/busy view returns the free/busy view of a calendar.
-func (s *Queries) glance(
+// freeBusyView returns the free/busy view of a calendar.
+func (s *Queries) freeBusyView(
 	ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar,
 ) (freeBusyView, error) {
 	own, err := s.addresses(ctx, cal)
@@ -44,8 +44,8 @@ func (s *Queries) glance(
 		return freeBusyView{}, err
 	}
 	today, from, until := s.busyDays()
-	at := glanceKey{cal.ID, cal.Epoch, cal.Edition, cal.Version, today.Unix(), cal.Timezone, strings.Join(own, " ")}
-	if g, known := s.glances.get(at); known {
+	at := freeBusyKey{cal.ID, cal.Epoch, cal.Edition, cal.Version, today.Unix(), cal.Timezone, strings.Join(own, " ")}
+	if g, known := s.freeBusyCache.get(at); known {
 		return g, nil
 	}
 	busy, err := s.FreeBusy(ctx, c, BusyQuery{Calendars: []calendar.Calendar{cal}, From: from, Until: until, Meter: m})
@@ -61,7 +61,7 @@ func (s *Queries) glance(
 	}
 	// Any 63-bit number will do: it is only compared for equality.
 	g.version = calendar.Version(binary.BigEndian.Uint64(sum.Sum(nil)) >> 1)
-	s.glances.put(at, g)
+	s.freeBusyCache.put(at, g)
 	return g, nil
 }
 
@@ -150,7 +150,7 @@ func (s *Queries) Token(
 	if !c.SeesBusyAlone(cal) {
 		return now, c.May(calendar.ReadObjects, cal)
 	}
-	g, err := s.glance(ctx, m, c, cal)
+	g, err := s.freeBusyView(ctx, m, c, cal)
 	now.Version, now.Own = g.version, 0
 	return now, err
 }
@@ -162,7 +162,7 @@ func (s *Queries) seen(
 	if !c.SeesBusyAlone(cal) {
 		return s.asOwn(ctx, m, c, cal, q.WithData, s.objects(ctx, m, cal, q))
 	}
-	g, err := s.glance(ctx, m, c, cal)
+	g, err := s.freeBusyView(ctx, m, c, cal)
 	if err != nil {
 		return failed[candidate](err)
 	}
@@ -176,7 +176,7 @@ func (s *Queries) ObjectByUID(
 	if !c.SeesBusyAlone(cal) {
 		return s.Reader.SeenByUID(ctx, m, c, cal, uid)
 	}
-	g, err := s.glance(ctx, m, c, cal)
+	g, err := s.freeBusyView(ctx, m, c, cal)
 	if err != nil {
 		return calendar.Object{}, err
 	}

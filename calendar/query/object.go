@@ -16,7 +16,7 @@ func (s *Queries) Object(
 		return calendar.Object{}, err
 	}
 	if c.SeesBusyAlone(cal) {
-		g, err := s.glance(ctx, m, c, cal)
+		g, err := s.freeBusyView(ctx, m, c, cal)
 		if o, ok := g.find(func(o calendar.Object) bool { return o.Name == name }); ok || err != nil {
 			return o, err
 		}
@@ -53,7 +53,7 @@ func (s *Queries) Changes(
 		return failed[calendar.Object](err)
 	}
 	if c.SeesBusyAlone(cal) {
-		g, err := s.glance(ctx, m, c, cal)
+		g, err := s.freeBusyView(ctx, m, c, cal)
 		if err != nil {
 			return failed[calendar.Object](err)
 		}

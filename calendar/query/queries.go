@@ -21,7 +21,7 @@ type Queries struct {
 	now     func() time.Time
 	newID   func() string
 	zones   *zone.DB
-	glances glances
+	freeBusyCache freeBusyCache
 	costs   *meter.Pool
 }
 

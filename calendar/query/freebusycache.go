@@ -7,8 +7,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// glanceKey holds everything that a free/busy view depends on.
-type glanceKey struct {
+// freeBusyKey holds everything that a free/busy view depends on.
+type freeBusyKey struct {
 	calendar calendar.CalendarID
 	epoch    calendar.Epoch
 	edition  calendar.Edition
@@ -19,18 +19,18 @@ type glanceKey struct {
 	owner string
 }
 
-// glancesMost bounds the cached busy times of all calendars together: one or two megabytes.
-const glancesMost = 2000
+// freeBusyMost bounds the cached busy times of all calendars together: one or two megabytes.
+const freeBusyMost = 2000
 
-// freeBusyViews caches free/busy views. Clients poll the tag of each calendar every few minutes, and the tag takes a
+// freeBusyCache caches free/busy views. Clients poll the tag of each calendar every few minutes, and the tag takes a
 // whole year to compute.
-type glances struct {
+type freeBusyCache struct {
 	mu    sync.Mutex
-	known map[glanceKey]freeBusyView
+	known map[freeBusyKey]freeBusyView
 	held  int
 }
 
-func (g *glances) get(at glanceKey) (freeBusyView, bool) {
+func (g *freeBusyCache) get(at freeBusyKey) (freeBusyView, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	found, known := g.known[at]
@@ -38,14 +38,14 @@ func (g *glances) get(at glanceKey) (freeBusyView, bool) {
 }
 
 // put adds a view. If there is no room, it clears the cache first.
-func (g *glances) put(at glanceKey, one freeBusyView) {
+func (g *freeBusyCache) put(at freeBusyKey, one freeBusyView) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	size := len(one.objects) + 1
-	if g.held+size > glancesMost || g.known == nil {
-		g.known, g.held = make(map[glanceKey]freeBusyView), 0
+	if g.held+size > freeBusyMost || g.known == nil {
+		g.known, g.held = make(map[freeBusyKey]freeBusyView), 0
 	}
-	if size > glancesMost {
+	if size > freeBusyMost {
 		return
 	}
 	// A substring would keep the calendar's whole row in memory.
