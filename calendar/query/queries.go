@@ -16,13 +16,13 @@ type Queries struct {
 	*lookup.Reader
 	*objectReader
 	*journalReader
-	store   calendar.Reader
-	limits  calendar.Limits
-	now     func() time.Time
-	newID   func() string
-	zones   *zone.DB
+	store         calendar.Reader
+	limits        calendar.Limits
+	now           func() time.Time
+	newID         func() string
+	zones         *zone.DB
 	freeBusyCache freeBusyCache
-	costs   *meter.Pool
+	costs         *meter.Pool
 }
 
 // Config holds the dependencies of Queries.
