@@ -30,8 +30,8 @@ type calendarRow struct {
 	own                  calendar.Arrangement
 }
 
-// The fields of calendars are written so that both a SELECT and an UPDATE … RETURNING can use them. The owner is the last
-// of calendarFields: packedOwn takes it from elsewhere.
+// The fields of calendars are written so that both a SELECT and an UPDATE … RETURNING can use them. The owner is the
+// last of calendarFields: packedOwn takes it from elsewhere.
 var (
 	calendarFields = columns[calendarRow]{
 		{"version", func(c *calendarRow) any { return (*int64)(&c.Version) }},
