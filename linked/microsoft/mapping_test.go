@@ -249,7 +249,7 @@ func (w writer) plainOf(from *Event) *Event {
 		// iCalendar has one kind of line break, and Graph adds some at the end of a text.
 		content := strings.ReplaceAll(e.Body.Content, "\r\n", "\n")
 		if !e.Body.isHTML() {
-			content = strings.TrimRight(content, " \n")
+			content = strings.TrimRight(content, " \t\n")
 		}
 		if e.Body = (&Body{Type: e.Body.Type, Content: content}); content == "" {
 			e.Body = nil
