@@ -219,7 +219,7 @@ func refused(err error, from string) error {
 	if errors.Is(err, ErrFull) {
 		e := calendar.Errorf(calendar.Unavailable, calendar.RuleDiskSpace,
 			"%s has no room left; nothing was changed here", from)
-		e.Cause = errors.Join(calendar.ErrElsewhere, err)
+		e.Hint, e.Cause = "delete something there, then try again", errors.Join(calendar.ErrElsewhere, err)
 		return e
 	}
 	if errors.Is(err, ErrSignIn) {

@@ -38,7 +38,7 @@ func (c *crowd) Changes(context.Context, string, string) (mirror.Changes, error)
 			!c.heap.CompareAndSwap(heap, m.HeapAlloc); heap = c.heap.Load() {
 		}
 	}
-	time.Sleep(time.Millisecond) // hosts take a while, in which others come
+	time.Sleep(time.Millisecond) //nolint:forbidigo // hosts take a while, in which others come
 	page := mirror.Changes{Whole: true, Cursor: fmt.Sprint(look)}
 	for i := range crowdEvents {
 		uid := fmt.Sprintf("uid-%d", i)

@@ -220,6 +220,8 @@ func TestDescription(t *testing.T) {
 	// Version 0.1.0 wrote no addresses of links.
 	edit(strings.Replace(plain, " (https://x.example/1)", "", 1), "Renamed with a description of 0.1.0")
 	wrote("a new title", any(nil))
+	edit(strings.Replace(plain, "Bold", "B old", 1), "Another space")
+	wrote("another space", "B old & link (https://x.example/1)\ntwo")
 	edit(strings.Replace(plain, "example/1", "example/2", 1), "A new link")
 	wrote("a new link", "Bold & link (https://x.example/2)\ntwo")
 }

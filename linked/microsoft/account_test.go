@@ -207,6 +207,14 @@ func TestDescription(t *testing.T) {
 	if stored := fmt.Sprint(server.Events()[id]["body"]); !strings.Contains(stored, "<b>you</b>") {
 		t.Errorf("the formatting is lost: %s", stored)
 	}
+	replace("Hello you", "Hello y ou")
+	wrote("another space", "PATCH text Hello y ou\nJoin<https://x.example/j>")
+	replace("Hello y ou", `Hello\n\nyou`)
+	wrote("another line break", "PATCH text Hello\n\nyou\nJoin<https://x.example/j>")
+	replace(`Hello\n\nyou`, "Hello you")
+	wrote("the former text", "PATCH text Hello you\nJoin<https://x.example/j>")
+	replace(`Join<https://x.example/j>`, "Join")
+	wrote("the text of 0.1.0")
 	replace(`<https://x.example/j>`, `<https://x.example/k>`)
 	wrote("a new link", "PATCH text Hello you\nJoin<https://x.example/k>")
 	replace("STATUS:CONFIRMED",

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/linked/htmltext"
+	"caldav-mcp-server/linked/vevent"
 )
 
 // plain normalizes the fields that we write, for comparison.
@@ -45,36 +46,33 @@ func (w *write) plain(e *Event) map[string]any {
 // target matches the target of a link in a text from Graph, which writes it after the link.
 var target = regexp.MustCompile(`<https?://[^<>\s]*>`)
 
-// sameBody reports whether two descriptions are the same text. Graph stores HTML and returns text in lines of its own.
-// The targets of links count unless one of the descriptions is HTML.
+// sameBody reports whether a description is the one at Microsoft. Graph stores HTML and returns its text. A description
+// in HTML, or from version 0.1.0, has no targets of links in its text and other line breaks: its words are compared.
 func sameBody(now, want *Body) bool {
-	if now.isHTML() == want.isHTML() {
-		return squash(now.content()) == squash(want.content())
+	if now.text() == want.text() && now.isHTML() == want.isHTML() {
+		return true
 	}
-	return now.words() == want.words()
+	older := target.MatchString(now.text()) && !target.MatchString(want.text())
+	return (older || now.isHTML() != want.isHTML()) && now.words() == want.words()
 }
 
-func (b *Body) isHTML() bool {
-	return b != nil && b.Type == htmlBody && strings.TrimSpace(b.Content) != ""
-}
+func (b *Body) isHTML() bool { return b.text() != "" && b.Type == htmlBody }
 
-func (b *Body) content() string {
+// text returns the description with LF as line breaks, and without those that Graph adds at its end.
+func (b *Body) text() string {
 	if b == nil {
 		return ""
 	}
-	return b.Content
+	return strings.TrimRight(strings.ReplaceAll(b.Content, "\r\n", "\n"), " \t\n")
 }
 
 // words returns the words of a description without the targets of links.
 func (b *Body) words() string {
 	if b.isHTML() {
-		return squash(htmltext.Words(b.Content))
+		return vevent.Spaced(htmltext.Words(b.Content))
 	}
-	return squash(target.ReplaceAllString(b.content(), ""))
+	return vevent.Spaced(target.ReplaceAllString(b.text(), ""))
 }
-
-// squash removes white space.
-func squash(text string) string { return strings.Join(strings.Fields(text), "") }
 
 // plain normalizes a time.
 func (w writer) plain(m *Moment, day bool) string {

@@ -190,8 +190,7 @@ func (w writer) words(c *ical.Component, e *Event) {
 	if e.Body.isHTML() {
 		vevent.Describe(c, e.Body.Content, true)
 	} else {
-		// Graph ends a text with a line break. A body of white space is none.
-		vevent.Describe(c, strings.TrimRight(strings.ReplaceAll(e.Body.content(), "\r\n", "\n"), " \t\n"), false)
+		vevent.Describe(c, e.Body.text(), false)
 	}
 	text("LOCATION", placeName(e.Place))
 	switch {

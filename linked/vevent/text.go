@@ -18,15 +18,15 @@ func Marked(text string) bool { return markup.MatchString(text) }
 // Plain converts HTML to plain text.
 func Plain(text string) string { return strings.TrimSpace(htmltext.Tidy(htmltext.Lines(text))) }
 
-// SameText reports whether a plain text is what an app shows of HTML: with or without the targets of links, and in
-// lines of any length.
+// SameText reports whether a plain text is what an app shows of HTML: with or without the targets of links (version
+// 0.1.0 had none), in lines of any length.
 func SameText(formatted, text string) bool {
-	text = squash(text)
-	return text == squash(htmltext.Lines(formatted)) || text == squash(htmltext.Words(formatted))
+	text = Spaced(text)
+	return text == Spaced(htmltext.Lines(formatted)) || text == Spaced(htmltext.Words(formatted))
 }
 
-// squash removes white space.
-func squash(text string) string { return strings.Join(strings.Fields(text), "") }
+// Spaced returns a text with one space instead of each run of white space.
+func Spaced(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // Markup converts plain text to HTML.
 func Markup(text string) string { return strings.ReplaceAll(html.EscapeString(text), "\n", "<br>") }
