@@ -193,7 +193,7 @@ func (g *Digests) Stop(ctx context.Context, token string) (calendar.MailAddress,
 		return c.Address, ignoreLost(err)
 	}
 	if to, err := letter.Address(u.Email); err != nil || to != c.Address {
-		return c.Address, nil // a user without an address gets none either
+		return c.Address, nil //nolint:nilerr // a user without an address gets none either
 	}
 	if err := g.Store.SetDigest(ctx, calendar.Digest{User: c.User}); err != nil {
 		return "", fmt.Errorf("ending mail of the day: %w", err)

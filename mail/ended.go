@@ -45,7 +45,7 @@ func (e *Endings) News(ctx context.Context, w calendar.Webhook) (*calendar.News,
 	}
 	to, bad := letter.Address(u.Email)
 	if bad != nil || u.Disabled {
-		return nil, nil // there is none
+		return nil, nil //nolint:nilerr // there is none
 	}
 	now, id := e.Now(), e.NewID()
 	return &calendar.News{Most: e.Most, Letter: calendar.Letter{

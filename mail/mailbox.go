@@ -222,7 +222,7 @@ func (m *Mailbox) take(ctx context.Context, c *imapclient.Client, uid imap.UID) 
 		}
 		if _, err := m.Receiver.Take(ctx, mail.BodySection[0].Bytes, nil); err != nil {
 			m.postpone(uid)
-			return nil // the receiver has logged it; others come first
+			return nil //nolint:nilerr // the receiver has logged it; others come first
 		}
 	}
 	delete(m.later, uid)

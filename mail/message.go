@@ -67,7 +67,7 @@ func readMail(raw []byte) (*incoming, error) {
 			return badMailError("it has too many parts")
 		}
 		if err != nil {
-			return nil // an unknown charset of one part does not affect the others
+			return nil //nolint:nilerr // an unknown charset of one part does not affect the others
 		}
 		return m.part(part)
 	})
@@ -115,7 +115,7 @@ func (m *incoming) recipients() (all []calendar.MailAddress) {
 func (m *incoming) part(e *message.Entity) error {
 	kind, params, err := e.Header.ContentType()
 	if err != nil {
-		return nil // a part without a type is no calendar file
+		return nil //nolint:nilerr // a part without a type is no calendar file
 	}
 	switch {
 	case kind == "multipart/report" && params["report-type"] == "delivery-status":

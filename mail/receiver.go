@@ -82,7 +82,7 @@ type taking struct {
 func (t *taking) take(ctx context.Context) (verdict Verdict, why string, err error) {
 	m, err := readMail(t.raw)
 	if err != nil {
-		return Bad, err.Error(), nil // the verdict reports it; a retry would not help
+		return Bad, err.Error(), nil //nolint:nilerr // the verdict reports it; a retry would not help
 	}
 	t.domain = letter.Domain(m.from)
 	if _, ours := t.Key.ours(m.header.Get("Message-Id")); ours {
@@ -96,7 +96,7 @@ func (t *taking) take(ctx context.Context) (verdict Verdict, why string, err err
 	}
 	s, err := readScheduling(m.scheduling, m.method)
 	if err != nil {
-		return Bad, err.Error(), nil // the verdict reports it; a retry would not help
+		return Bad, err.Error(), nil //nolint:nilerr // the verdict reports it; a retry would not help
 	}
 	t.method = s.method
 	who, ok := s.speaker(m.from)
@@ -166,7 +166,7 @@ func (t *taking) bounce(ctx context.Context, r report) (verdict Verdict, why str
 	}
 	l, err := t.Store.ToldBy(ctx, id)
 	if calendar.ReasonOf(err) == calendar.NotFound && err != nil {
-		return Bounced, "", nil // a newer mail is on its way and will have its own report
+		return Bounced, "", nil //nolint:nilerr // a newer mail is on its way and will have its own report
 	}
 	if err != nil {
 		return Bounced, "", errors.Join(errAway, err)

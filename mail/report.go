@@ -30,7 +30,7 @@ func (r *report) part(kind string, body io.Reader) error {
 			group, err := fields.ReadMIMEHeader()
 			r.note(group)
 			if err != nil {
-				return nil // it has ended, or makes no sense from here on
+				return nil //nolint:nilerr // it has ended, or makes no sense from here on
 			}
 		}
 	case "message/rfc822", "text/rfc822-headers", "message/global", "message/global-headers":

@@ -65,7 +65,7 @@ func BenchmarkPutWhileTelling(b *testing.B) {
 					defer close(ended)
 					courier.Run(ctx)
 				}()
-				time.Sleep(2 * time.Second) // its first look
+				time.Sleep(2 * time.Second) //nolint:forbidigo // its first look
 				told = append(told, c.change()...)
 				var m runtime.MemStats
 				runtime.ReadMemStats(&m)
@@ -137,7 +137,7 @@ func newCrowd(b *testing.B, url string) *crowd {
 			},
 			Send: func(*http.Request) (push.Answer, error) {
 				c.sent.Add(1)
-				time.Sleep(50 * time.Millisecond) // as far away as a push service is
+				time.Sleep(50 * time.Millisecond) //nolint:forbidigo // as far away as a push service is
 				return push.Answer{Status: http.StatusCreated}, nil
 			},
 			From: webpush.Sender{Key: key, Subject: "https://cal.example.com"}, Topics: calendar.TopicKey("topics"),
@@ -169,7 +169,7 @@ func (c *crowd) change() []time.Duration {
 		c.put()
 		took := time.Since(begun)
 		all = append(all, took)
-		time.Sleep(time.Second - min(took, time.Second)) // one change a second
+		time.Sleep(time.Second - min(took, time.Second)) //nolint:forbidigo // one change a second
 	}
 	return all
 }

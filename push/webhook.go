@@ -263,7 +263,7 @@ func (s *Courier) deliver(ctx context.Context,
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, d.To.URL, bytes.NewReader(d.Body))
 	if err != nil {
 		d.State, d.Ended, d.Answer = calendar.DeliveryFailed, now, "not sent: its address cannot be read"
-		return d, calendar.TryNone, nil // the address is at fault, and the message says so
+		return d, calendar.TryNone, nil //nolint:nilerr // the address is at fault, and the message says so
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Webhook-Id", string(d.ID))

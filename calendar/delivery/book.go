@@ -168,7 +168,7 @@ func (w *Work) answerBooking(
 	}
 	stored, err := content.Read(old.Data, unlimited)
 	if err != nil {
-		return nil // an older version stored it
+		return nil //nolint:nilerr // an older version stored it
 	}
 	parties, err := w.partiesOf(ctx, stored)
 	if err != nil {

@@ -161,7 +161,7 @@ func (m *meeting) takeOrganizersAnswer(ctx context.Context, old, next *calendar.
 		return nil
 	}
 	if changed, err := m.rules.Agree(ctx, m.next, organized, m.parties.Are(m.in.Owner)); err != nil || !changed {
-		return nil // an event that cannot be processed stays as it was
+		return nil //nolint:nilerr // an event that cannot be processed stays as it was
 	}
 	return m.setData(next, m.next)
 }
@@ -339,7 +339,7 @@ func (w *Work) MayTransfer(ctx context.Context, from, to calendar.Calendar, o *c
 		return nil
 	}
 	if err := there.read(ctx, nil, o); err != nil {
-		return nil // an older version accepted an object that is invalid now
+		return nil //nolint:nilerr // an older version accepted an object that is invalid now
 	}
 	here := there
 	here.in = from

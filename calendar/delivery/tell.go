@@ -158,7 +158,7 @@ func (m *meeting) deliver(ctx context.Context, msg schedule.Message) (string, er
 	}
 	t := m.textOf(msg)
 	if t.err != nil {
-		return statusFailed, nil // for example, nothing of the event is left
+		return statusFailed, nil //nolint:nilerr // for example, nothing of the event is left
 	}
 	if msg.Method == schedule.Reply {
 		return m.reply(ctx, user, msg, t)
@@ -242,7 +242,7 @@ func (m *meeting) reply(ctx context.Context, user calendar.User, msg schedule.Me
 	}
 	stored, err := content.Read(a.Data, unlimited)
 	if err != nil || !m.parties.Are(user.ID)(schedule.OrganizerOf(stored)) {
-		return statusFailed, nil // they have another event with that UID
+		return statusFailed, nil //nolint:nilerr // they have another event with that UID
 	}
 	made, err := m.answer(ctx, stored, t.object, msg.From, false)
 	switch {

@@ -148,7 +148,7 @@ func (s *shared) owners(ctx context.Context, d calendar.Draft) ([]byte, error) {
 	}
 	_, part, err := personal.Exchange(from.Data, nil)
 	if err != nil {
-		return nil, nil // an older version stored it: its private data cannot be separated
+		return nil, nil //nolint:nilerr // an older version stored it: its private data cannot be separated
 	}
 	return part, nil
 }

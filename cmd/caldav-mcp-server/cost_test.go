@@ -38,7 +38,7 @@ func TestFiftyCostlyRequestsAtOnce(t *testing.T) {
 		call(t, on(database), "", "create-calendar", "--user", "ann", "--name", "Many", "--address", "many")
 		call(t, on(database), manyEvents(6000), "import", "--user", "ann", "--calendar", "Many", "-")
 		c, other := newClient(t, r, "ann", pass, tok), newClient(t, r, "ben", "correct horse", "")
-		// how long others wait is what it measures
+		//nolint:forbidigo // how long others wait is what it measures
 		quiet := waits(t, other, func() { time.Sleep(time.Second) })
 		for _, kind := range costly() {
 			busy := waits(t, other, func() { tortured(t, c, kind) })

@@ -23,7 +23,7 @@ type direct struct {
 func listenAt(where string) (rest string, to *direct, err error) {
 	u, err := url.Parse(where)
 	if err != nil || !u.Query().Has(listenParameter) {
-		return where, nil, nil // the URL's parser reports its errors
+		return where, nil, nil //nolint:nilerr // the URL's parser reports its errors
 	}
 	q := u.Query()
 	host, digits, err := net.SplitHostPort(q.Get(listenParameter))

@@ -139,7 +139,7 @@ func (n *replica) prepareConn(ctx context.Context, conn *pgx.Conn) error {
 	var there string
 	here, err := RowOf(ctx, n.primary.Reads, ScanText, clusterText)
 	if err != nil || conn.QueryRow(ctx, clusterText).Scan(&there) != nil {
-		return nil // where no cluster tells its name, the epoch alone tells them apart
+		return nil //nolint:nilerr // where no cluster tells its name, the epoch alone tells them apart
 	}
 	if here != there {
 		return ErrOtherCluster
