@@ -17,7 +17,7 @@ type states struct {
 // require evaluates the If header. Conditions on objects must still hold when the objects are written; see pin.
 func (x *request) require() error { return x.Require(states{x, map[place]dav.State{}}) }
 
-// at returns the place that the header names. An invalid address is the zero place.
+// place returns the place that the header names. An invalid address is the zero place.
 func (s states) place(resource string) place {
 	if resource == "" {
 		return s.at

@@ -83,7 +83,7 @@ func (g *Guard) Token() (xml.Token, error) {
 }
 
 // watch notes the start and the end of an href without attributes. At that end tag the decoder has read no byte
-// beyond it, so plainHrefs may continue from there.
+// beyond it, so PlainHrefs may continue from there.
 func (g *Guard) watch(t xml.Token) {
 	g.repeats = xml.Name{}
 	switch t := t.(type) {

@@ -13,7 +13,7 @@ import (
 // ErrSame ends a transaction that would change nothing.
 var ErrSame = errors.New("nothing to change")
 
-// UnlessSame drops errSame, for callers that do not treat it as an error.
+// UnlessSame drops ErrSame, for callers that do not treat it as an error.
 func UnlessSame(err error) error {
 	if errors.Is(err, ErrSame) {
 		return nil

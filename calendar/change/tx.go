@@ -197,7 +197,7 @@ func (w *Tx) Lock(ctx context.Context, id calendar.CalendarID) (*LockedCalendar,
 	return w.noteLocked(cal), nil
 }
 
-// noteLocked records an opened calendar.
+// noteLocked records a locked calendar.
 func (w *Tx) noteLocked(cal calendar.Calendar) *LockedCalendar {
 	if cal.Owner == w.Caller.User.ID {
 		cal.Access = calendar.OwnerAccess
@@ -206,7 +206,7 @@ func (w *Tx) noteLocked(cal calendar.Calendar) *LockedCalendar {
 	return w.Locked[cal.ID]
 }
 
-// LockFor opens a calendar if the caller may perform an action on it. It checks another user's share again, because it
+// LockFor locks a calendar if the caller may perform an action on it. It checks another user's share again, because it
 // may have been withdrawn since the request began: a body may take minutes to arrive.
 func (w *Tx) LockFor(ctx context.Context, a calendar.Action, id calendar.CalendarID) (*LockedCalendar, error) {
 	cal, err := w.Lock(ctx, id)
@@ -221,7 +221,7 @@ func (w *Tx) LockFor(ctx context.Context, a calendar.Action, id calendar.Calenda
 	return cal, w.Caller.May(a, cal.Calendar)
 }
 
-// LockObject combines openTo and live in one query.
+// LockObject combines LockFor and LiveObject in one query.
 func (w *Tx) LockObject(
 	ctx context.Context, a calendar.Action, id calendar.CalendarID, name calendar.ObjectName, uid calendar.UID,
 ) (cal *LockedCalendar, atName, withUID *calendar.Object, err error) {
@@ -240,7 +240,7 @@ func (w *Tx) LockObject(
 	return cal, unlessDeleted(atName), withUID, err
 }
 
-// NextVersion opens a calendar at the version of the next change.
+// NextVersion locks a calendar at the version of the next change.
 func (w *Tx) NextVersion(ctx context.Context, id calendar.CalendarID) (*LockedCalendar, error) {
 	cal, err := w.Lock(ctx, id)
 	if err != nil {

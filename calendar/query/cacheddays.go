@@ -7,8 +7,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// cachedDays holds some days of a calendar that is too large for a whole cached calendar. It is a cached calendar like
-// any other, validated by the calendar's row. Changes that do not touch its days leave no entry in it. See
+// A calendar that is too large to be cached whole is cached by days. The calendar's row validates these as it validates
+// a whole one. Changes that do not touch its days leave no entry in it. See
 // docs/decisions/0024-cached-calendars.md.
 
 // days is the time range of cached days: whole days in UTC, as Unix seconds.

@@ -58,7 +58,7 @@ func writersMakeVersions(b *bundle) {
 	}
 }
 
-// notify is the state of a polling client.
+// heard is the state of a polling client.
 type heard struct {
 	objects  map[calendar.ObjectName]calendar.Version
 	versions map[calendar.Version]bool

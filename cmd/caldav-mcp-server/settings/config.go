@@ -27,7 +27,7 @@ const MCPPath = "/mcp"
 // Config holds the parsed settings.
 type Config struct {
 	CalDAV, MCP Address
-	// DatabaseURL is empty for the SQLite file in dataDir.
+	// DatabaseURL is empty for the SQLite file in DataDir.
 	DatabaseURL string
 	// SecondURL is DATABASE_READ_URL.
 	SecondURL string
