@@ -28,6 +28,7 @@ const (
 
 // Provider serves CalDAV accounts. It uses a guarded client, because users supply the address.
 func Provider(guard *outbound.Guard) mirror.Provider {
+	kept := new(keptNonces)
 	return mirror.Provider{
 		Title: "CalDAV", Every: usual, Least: least,
 		Open: func(o mirror.Opening) (mirror.Source, error) {
@@ -35,7 +36,8 @@ func Provider(guard *outbound.Guard) mirror.Provider {
 			if err != nil {
 				return nil, err
 			}
-			return &account{newWire(guard, base, o.Secret.Username, o.Secret.Password), pageObjects}, nil
+			in := &signIn{o.Secret.Username, o.Secret.Password, kept.of(base, o.Secret.Username)}
+			return &account{newWire(guard, base, in), pageObjects}, nil
 		},
 		Address: func(s mirror.Secret) string {
 			if base, err := address(s.URL); err == nil {

@@ -114,7 +114,7 @@ func newShelf(t *testing.T, plain bool) (*shelf, *account) {
 		t.Fatal(err)
 	}
 	base.Host = "example.com:" + base.Port()
-	return s, &account{newWire(guard, base, "a", "b"), 3}
+	return s, &account{newWire(guard, base, &signIn{"a", "b", new(nonces)}), 3}
 }
 
 // look takes over what a mirror would: what is there, what is broken and what is gone, and whether that is all.

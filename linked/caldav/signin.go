@@ -2,6 +2,7 @@ package caldav
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -15,11 +16,39 @@ import (
 // else.
 type signIn struct {
 	user, password string
+	*nonces
+}
 
+// nonces is the state of Digest for one user of a server.
+type nonces struct {
 	mu sync.Mutex
 	// challenge is the server's last Digest challenge; nil means Basic. uses counts the requests with it.
 	challenge *digest.Challenge
 	uses      int
+}
+
+// noncesMost limits the users of servers whose nonces are kept.
+const noncesMost = 1000
+
+// keptNonces keeps nonces between syncs and writes. Otherwise each of them would begin with a request by Basic, which
+// the server refuses and may count as a wrong password.
+type keptNonces struct {
+	mu    sync.Mutex
+	known map[string]*nonces
+}
+
+// of returns the nonces for a user of a server.
+func (k *keptNonces) of(base *url.URL, user string) *nonces {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	name := base.Host + " " + user
+	if k.known[name] == nil {
+		if k.known == nil || len(k.known) >= noncesMost {
+			k.known = map[string]*nonces{}
+		}
+		k.known[name] = new(nonces)
+	}
+	return k.known[name]
 }
 
 // sign adds the Authorization header.
@@ -41,11 +70,17 @@ func (s *signIn) sign(r *http.Request) error {
 	return err
 }
 
-// again reports whether a request that was answered with 401 is to be repeated with the challenge of that answer. It is
-// not if the password was wrong.
+// again reports whether a request that was answered with 401 is to be repeated in the way of that answer. It is not if
+// the password was wrong.
 func (s *signIn) again(r *http.Request, header http.Header) (bool, error) {
 	offers := header.Values("WWW-Authenticate")
-	if !slices.ContainsFunc(offers, digest.IsDigest) || slices.ContainsFunc(offers, isBasic) {
+	sent, failed := digest.ParseCredentials(r.Header.Get("Authorization"))
+	usedDigest := failed == nil
+	if slices.ContainsFunc(offers, isBasic) {
+		s.use(nil) // Basic is what was used, or the server has changed
+		return usedDigest, nil
+	}
+	if !slices.ContainsFunc(offers, digest.IsDigest) {
 		return false, nil
 	}
 	challenge, err := digest.FindChallenge(header)
@@ -53,14 +88,18 @@ func (s *signIn) again(r *http.Request, header http.Header) (bool, error) {
 		return false,
 			mirror.Refusef("it asks for a kind of Digest sign-in that is not supported here: choose Basic there")
 	}
-	sent, err := digest.ParseCredentials(r.Header.Get("Authorization"))
-	if err == nil && sent.Nc == 1 && !challenge.Stale {
+	if usedDigest && sent.Nc == 1 && !challenge.Stale {
 		return false, nil // the nonce was new
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.challenge, s.uses = challenge, 0
+	s.use(challenge)
 	return true, nil
+}
+
+// use sets the challenge for the next requests; nil means Basic.
+func (n *nonces) use(challenge *digest.Challenge) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.challenge, n.uses = challenge, 0
 }
 
 func isBasic(offer string) bool {

@@ -86,7 +86,7 @@ func digestWire(t *testing.T, s *digestServer) (*wire, *url.URL) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &wire{client: web.Client(), base: base, signIn: &signIn{user: "alice", password: "secret"}}, base
+	return &wire{client: web.Client(), base: base, signIn: &signIn{"alice", "secret", new(nonces)}}, base
 }
 
 func TestDigest(t *testing.T) {
@@ -156,6 +156,33 @@ func TestDigestIsRefused(t *testing.T) {
 	}
 }
 
+// TestDigestIsKept: the next sync or write begins with the nonce of the last one, and follows a server that changes to
+// Basic.
+func TestDigestIsKept(t *testing.T) {
+	t.Parallel()
+	s := &digestServer{scheme: "Digest", qop: "auth", most: 1 << 20, password: "secret"}
+	w, base := digestWire(t, s)
+	var kept keptNonces
+	for range 3 {
+		w.signIn = &signIn{"alice", "secret", kept.of(base, "alice")}
+		r, err := w.do(t.Context(), ask{method: "PROPFIND", at: base})
+		if err != nil || r.status != http.StatusNoContent {
+			t.Fatal(r.status, err)
+		}
+	}
+	if len(s.asked) != 4 {
+		t.Errorf("%d requests, want 4: %q", len(s.asked), s.asked)
+	}
+	s.scheme = "Basic"
+	s.used = s.most
+	if _, err := w.do(t.Context(), ask{method: "PROPFIND", at: base}); err != nil {
+		t.Fatal(err)
+	}
+	if last := s.asked[len(s.asked)-1]; last != "PROPFIND basic  " {
+		t.Errorf("the last request is %q", last)
+	}
+}
+
 // TestWhereItLeads: if nothing is found, the message names the server to which the well-known address leads.
 func TestWhereItLeads(t *testing.T) {
 	t.Parallel()
@@ -178,7 +205,7 @@ func TestWhereItLeads(t *testing.T) {
 				t.Fatal(err)
 			}
 			a := &account{
-				wire: &wire{client: web.Client(), base: base, signIn: &signIn{user: "alice", password: "secret"}},
+				wire: &wire{client: web.Client(), base: base, signIn: &signIn{"alice", "secret", new(nonces)}},
 			}
 			a.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 			_, err = a.Calendars(t.Context())

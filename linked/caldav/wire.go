@@ -43,11 +43,11 @@ type wire struct {
 	signIn *signIn
 }
 
-func newWire(guard *outbound.Guard, base *url.URL, user, password string) *wire {
+func newWire(guard *outbound.Guard, base *url.URL, in *signIn) *wire {
 	client := guard.Client(outbound.Limits{Time: answerTime, Bytes: answerBytes})
 	// Redirects are followed by hand: net/http would turn a PROPFIND into a GET and send the password to any host.
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &wire{client, base, &signIn{user: user, password: password}}
+	return &wire{client, base, in}
 }
 
 // ask is a request with its precondition.
