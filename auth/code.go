@@ -35,7 +35,7 @@ const (
 type CodeOffer struct {
 	// Secret is the text to type into the app; Address is the otpauth URI that a phone opens.
 	Secret, Address string
-	Parcel          Parcel
+	SealedState     SealedState
 }
 
 // OfferCodes makes a secret for an authenticator app.
@@ -43,38 +43,40 @@ func (s *SignInFlow) OfferCodes(ctx context.Context, u calendar.User, site strin
 	secret := make([]byte, codeSecretLength)
 	// Never fails: crypto/rand crashes the program if the system has no randomness.
 	_, _ = rand.Read(secret)
-	parcel, err := s.pack(ctx, newCodes, packed{User: u.ID, State: secret})
+	sealed, err := s.seal(ctx, newCodes, formState{User: u.ID, State: secret})
 	if err != nil {
 		return CodeOffer{}, err
 	}
-	return s.offer(u, site, secret, parcel), nil
+	return s.offer(u, site, secret, sealed), nil
 }
 
 // OfferAgain returns the same offer again, for a user who mistyped the code.
-func (s *SignInFlow) OfferAgain(ctx context.Context, u calendar.User, site string, parcel Parcel) (CodeOffer, error) {
-	t, err := s.unpack(ctx, newCodes, parcel)
+func (s *SignInFlow) OfferAgain(
+	ctx context.Context, u calendar.User, site string, sealed SealedState,
+) (CodeOffer, error) {
+	t, err := s.open(ctx, newCodes, sealed)
 	if err != nil || t.User != u.ID {
 		return s.OfferCodes(ctx, u, site)
 	}
-	return s.offer(u, site, t.State, parcel), nil
+	return s.offer(u, site, t.State, sealed), nil
 }
 
-func (s *SignInFlow) offer(u calendar.User, site string, secret []byte, parcel Parcel) CodeOffer {
+func (s *SignInFlow) offer(u calendar.User, site string, secret []byte, sealed SealedState) CodeOffer {
 	text := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(secret)
 	address := url.URL{
 		Scheme: "otpauth", Host: "totp", Path: "/" + site + ":" + u.Name,
 		RawQuery: "secret=" + text + "&issuer=" + url.PathEscape(site),
 	}
-	return CodeOffer{Secret: text, Address: address.String(), Parcel: parcel}
+	return CodeOffer{Secret: text, Address: address.String(), SealedState: sealed}
 }
 
 // AcceptCodes checks the app's first code and turns one-time codes on for the session's user. A user without recovery
 // codes gets some, too.
-func (s *SignInFlow) AcceptCodes(ctx context.Context, session Session, parcel Parcel,
+func (s *SignInFlow) AcceptCodes(ctx context.Context, session Session, sealed SealedState,
 	code string,
 ) (recovery []string, err error) {
 	u := session.User
-	t, err := s.unpack(ctx, newCodes, parcel)
+	t, err := s.open(ctx, newCodes, sealed)
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ type FactorStore interface {
 	Factors(ctx context.Context, user calendar.UserID) (Factors, error)
 	// Spend records the use of something that works only once. Exists when it was used before.
 	Spend(ctx context.Context, name string, until time.Time) error
-	// Tidy deletes sessions last seen before idle, and vouchers and spent entries that expired before now.
+	// Tidy deletes sessions last seen before idle, and password links and spent entries that expired before now.
 	Tidy(ctx context.Context, now, idle time.Time) error
 
 	// CodeSecret returns the secret of a user's one-time codes, or NotFound.
@@ -70,9 +70,9 @@ type Entry struct {
 	Session Session
 	// Secret is the session's secret, or empty if a second step must follow.
 	Secret Secret
-	// Parcel must come back with the second step; Factors are the user's choices for it.
-	Parcel  Parcel
-	Factors Factors
+	// SealedState must come back with the second step; Factors are the user's choices for it.
+	SealedState SealedState
+	Factors     Factors
 }
 
 // Done reports whether there is a session.
@@ -99,8 +99,8 @@ func (s *SignInFlow) SignIn(ctx context.Context, user, password string, from net
 	if !factors.Second() {
 		return s.enter(ctx, c.User, ByPassword, browser)
 	}
-	parcel, err := s.pack(ctx, secondStep, packed{User: c.User.ID, Generation: generation})
-	return Entry{Parcel: parcel, Factors: factors}, err
+	sealed, err := s.seal(ctx, secondStep, formState{User: c.User.ID, Generation: generation})
+	return Entry{SealedState: sealed, Factors: factors}, err
 }
 
 // enter opens a session.
@@ -119,8 +119,8 @@ func (s *SignInFlow) Factors(ctx context.Context, u calendar.User) (Factors, err
 }
 
 // SecondStep completes a sign-in with a code of the user's app or a recovery code.
-func (s *SignInFlow) SecondStep(ctx context.Context, parcel Parcel, code, browser string) (Entry, error) {
-	t, err := s.unpack(ctx, secondStep, parcel)
+func (s *SignInFlow) SecondStep(ctx context.Context, sealed SealedState, code, browser string) (Entry, error) {
+	t, err := s.open(ctx, secondStep, sealed)
 	if err != nil {
 		return Entry{}, err
 	}
@@ -199,7 +199,7 @@ func errOnlyWay() error {
 	return invalid("it is your only way in; choose a password or make a passkey first")
 }
 
-// Tidy deletes expired sessions, vouchers and spent entries.
+// Tidy deletes expired sessions, password links and spent entries.
 func (s *SessionManager) Tidy(ctx context.Context) error {
 	now := s.seconds()
 	return during("deleting expired entries", s.store.Tidy(ctx, now, now.Add(-sessionIdle)))

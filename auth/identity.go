@@ -62,25 +62,25 @@ func (s *SignInFlow) LinkIdentity(ctx context.Context, u calendar.User, i Identi
 }
 
 // OfferIdentity seals an identity until the session's user confirms that it may be linked.
-func (s *SignInFlow) OfferIdentity(ctx context.Context, session Session, i Identity) (Parcel, error) {
+func (s *SignInFlow) OfferIdentity(ctx context.Context, session Session, i Identity) (SealedState, error) {
 	state, err := json.Marshal(i)
 	if err != nil {
 		return "", fmt.Errorf("writing JSON: %w", err)
 	}
-	return s.pack(ctx, linking, packed{User: session.User.ID, Once: string(session.ID), State: state})
+	return s.seal(ctx, linking, formState{User: session.User.ID, Once: string(session.ID), State: state})
 }
 
 // AcceptIdentity links the identity that was offered in the same session.
-func (s *SignInFlow) AcceptIdentity(ctx context.Context, session Session, t Parcel) error {
-	parcel, err := s.unpack(ctx, linking, t)
+func (s *SignInFlow) AcceptIdentity(ctx context.Context, session Session, t SealedState) error {
+	state, err := s.open(ctx, linking, t)
 	if err != nil {
 		return err
 	}
-	if parcel.User != session.User.ID || parcel.Once != string(session.ID) {
+	if state.User != session.User.ID || state.Once != string(session.ID) {
 		return errStale()
 	}
 	var i Identity
-	if err := json.Unmarshal(parcel.State, &i); err != nil {
+	if err := json.Unmarshal(state.State, &i); err != nil {
 		return fmt.Errorf("reading JSON: %w", err)
 	}
 	return s.LinkIdentity(ctx, session.User, i)
@@ -105,25 +105,25 @@ func (s *SignInFlow) UnlinkIdentity(ctx context.Context, u calendar.User, issuer
 }
 
 // SealState seals the state that a browser brings back from the other service.
-func (s *SignInFlow) SealState(ctx context.Context, state []byte) (Parcel, error) {
-	return s.pack(ctx, elsewhere, packed{Once: rand.Text(), State: state})
+func (s *SignInFlow) SealState(ctx context.Context, state []byte) (SealedState, error) {
+	return s.seal(ctx, elsewhere, formState{Once: rand.Text(), State: state})
 }
 
 // OpenState is the inverse of SealState. A state works once. Each use leads to a request to the other service, so the
 // number of uses per address is limited.
-func (s *SignInFlow) OpenState(ctx context.Context, from netip.Addr, t Parcel) ([]byte, error) {
-	parcel, err := s.unpack(ctx, elsewhere, t)
+func (s *SignInFlow) OpenState(ctx context.Context, from netip.Addr, t SealedState) ([]byte, error) {
+	state, err := s.open(ctx, elsewhere, t)
 	if err != nil {
 		return nil, err
 	}
 	if wait := s.returns.Take(from); wait > 0 {
 		return nil, &ThrottledError{RetryAfter: wait}
 	}
-	if err := s.store.Spend(ctx, "elsewhere "+parcel.Once, parcel.until()); err != nil {
+	if err := s.store.Spend(ctx, "elsewhere "+state.Once, state.until()); err != nil {
 		if calendar.ReasonOf(err) == calendar.Exists {
 			return nil, invalid("that was answered already; begin again")
 		}
 		return nil, fmt.Errorf("noting the answer of another service: %w", err)
 	}
-	return parcel.State, nil
+	return state.State, nil
 }

@@ -32,7 +32,7 @@ const maxPasskeys = 20
 // BeginPasskey asks a user's authenticator to create a passkey.
 func (s *SignInFlow) BeginPasskey(ctx context.Context, site passkey.Site,
 	u calendar.User,
-) (options string, t Parcel, err error) {
+) (options string, t SealedState, err error) {
 	p, err := s.personOf(ctx, u)
 	if err != nil {
 		return "", "", err
@@ -41,20 +41,20 @@ func (s *SignInFlow) BeginPasskey(ctx context.Context, site passkey.Site,
 	if err != nil {
 		return "", "", err
 	}
-	t, err = s.pack(ctx, makePasskey, packed{User: u.ID, Once: c.Challenge, State: c.State})
+	t, err = s.seal(ctx, makePasskey, formState{User: u.ID, Once: c.Challenge, State: c.State})
 	return string(c.Options), t, err
 }
 
 // AddPasskey stores the authenticator's new passkey. A user without recovery codes gets some.
-func (s *SignInFlow) AddPasskey(ctx context.Context, site passkey.Site, session Session, t Parcel,
+func (s *SignInFlow) AddPasskey(ctx context.Context, site passkey.Site, session Session, t SealedState,
 	name, answer string,
 ) (recovery []string, err error) {
 	u := session.User
-	parcel, err := s.unpack(ctx, makePasskey, t)
+	state, err := s.open(ctx, makePasskey, t)
 	if err != nil {
 		return nil, err
 	}
-	if parcel.User != u.ID {
+	if state.User != u.ID {
 		return nil, errStale()
 	}
 	if name = strings.TrimSpace(name); name == "" {
@@ -70,7 +70,7 @@ func (s *SignInFlow) AddPasskey(ctx context.Context, site passkey.Site, session 
 	if len(p.Keys) >= maxPasskeys {
 		return nil, invalid("there are %d passkeys already; remove one first", maxPasskeys)
 	}
-	key, err := site.Make(p, parcel.State, []byte(answer))
+	key, err := site.Make(p, state.State, []byte(answer))
 	if err != nil {
 		return nil, s.unlessRefused(ctx, err)
 	}
@@ -83,18 +83,20 @@ func (s *SignInFlow) AddPasskey(ctx context.Context, site passkey.Site, session 
 }
 
 // BeginPasskeySignIn asks the browser for a signature by any passkey of this site.
-func (s *SignInFlow) BeginPasskeySignIn(ctx context.Context, site passkey.Site) (options string, t Parcel, err error) {
+func (s *SignInFlow) BeginPasskeySignIn(
+	ctx context.Context, site passkey.Site,
+) (options string, t SealedState, err error) {
 	c, err := site.BeginUsing()
 	if err != nil {
 		return "", "", err
 	}
-	t, err = s.pack(ctx, usePasskey, packed{Once: c.Challenge, State: c.State})
+	t, err = s.seal(ctx, usePasskey, formState{Once: c.Challenge, State: c.State})
 	return string(c.Options), t, err
 }
 
 // SignInByPasskey opens a session for the holder of a passkey. The authenticator has verified the person by fingerprint
 // or PIN, so a passkey replaces both steps.
-func (s *SignInFlow) SignInByPasskey(ctx context.Context, site passkey.Site, t Parcel,
+func (s *SignInFlow) SignInByPasskey(ctx context.Context, site passkey.Site, t SealedState,
 	answer, browser string,
 ) (Entry, error) {
 	u, err := s.checkPasskey(ctx, site, t, answer)
@@ -105,7 +107,7 @@ func (s *SignInFlow) SignInByPasskey(ctx context.Context, site passkey.Site, t P
 }
 
 // ProveByPasskey re-authenticates a signed-in user with a passkey.
-func (s *SignInFlow) ProveByPasskey(ctx context.Context, site passkey.Site, session Session, t Parcel,
+func (s *SignInFlow) ProveByPasskey(ctx context.Context, site passkey.Site, session Session, t SealedState,
 	answer string,
 ) error {
 	u, err := s.checkPasskey(ctx, site, t, answer)
@@ -119,15 +121,15 @@ func (s *SignInFlow) ProveByPasskey(ctx context.Context, site passkey.Site, sess
 }
 
 // checkPasskey returns the user who made the signature. A signature works only once.
-func (s *SignInFlow) checkPasskey(ctx context.Context, site passkey.Site, t Parcel,
+func (s *SignInFlow) checkPasskey(ctx context.Context, site passkey.Site, t SealedState,
 	answer string,
 ) (calendar.User, error) {
-	parcel, err := s.unpack(ctx, usePasskey, t)
+	state, err := s.open(ctx, usePasskey, t)
 	if err != nil {
 		return calendar.User{}, err
 	}
 	var u calendar.User
-	key, err := site.Use(parcel.State, []byte(answer), func(handle string) (p passkey.Person, err error) {
+	key, err := site.Use(state.State, []byte(answer), func(handle string) (p passkey.Person, err error) {
 		if u, err = s.store.UserByID(ctx, calendar.UserID(handle)); err != nil {
 			return p, gone(err)
 		}
@@ -136,7 +138,7 @@ func (s *SignInFlow) checkPasskey(ctx context.Context, site passkey.Site, t Parc
 	if err != nil {
 		return u, s.unlessRefused(ctx, err)
 	}
-	if err := s.store.Spend(ctx, "passkey "+parcel.Once, parcel.until()); err != nil {
+	if err := s.store.Spend(ctx, "passkey "+state.Once, state.until()); err != nil {
 		if calendar.ReasonOf(err) == calendar.Exists {
 			return u, ErrUnauthorized
 		}

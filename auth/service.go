@@ -140,7 +140,7 @@ type SignInFlow struct {
 	sessions  *SessionManager
 	// returns limits returns from an identity provider, by address.
 	returns *Limiter
-	// box seals parcels; nil until the key has been read.
+	// box seals sealed states; nil until the key has been read.
 	box atomic.Pointer[cipher.AEAD]
 }
 

@@ -59,7 +59,7 @@ type Store interface {
 
 	// PasswordByName returns the credential of a user's password, or NotFound.
 	PasswordByName(ctx context.Context, name string) (Credential, error)
-	// SetPassword replaces a user's password and revokes their vouchers. NotFound when the user does not exist.
+	// SetPassword replaces a user's password and revokes their password links. NotFound when the user does not exist.
 	SetPassword(ctx context.Context, id calendar.UserID, h Hash) error
 	// Rehash replaces the hash of an unchanged password. It does nothing if the stored hash is no longer old, because
 	// the password has changed. It does not increment the generation.
@@ -83,9 +83,9 @@ type Store interface {
 	// NarrowToken restricts a token to the given scopes and, unless calendars is nil, to the given calendars. It never
 	// extends access. NotFound when there is none.
 	NarrowToken(ctx context.Context, id calendar.TokenID, scopes calendar.Scope, calendars []calendar.CalendarID) error
-	// RevokeAll ends all tokens, links, sessions and vouchers that have not ended yet.
+	// RevokeAll ends all tokens, links, sessions and password links that have not ended yet.
 	RevokeAll(ctx context.Context, at time.Time) error
-	// EndAccess ends all tokens, sessions, vouchers and codes of a user.
+	// EndAccess ends all tokens, sessions, password links and codes of a user.
 	EndAccess(ctx context.Context, id calendar.UserID, at time.Time) error
 	// TouchToken records a use, unless a later one is recorded. It does not increment the generation, and a missing
 	// token is no error.
@@ -98,7 +98,7 @@ type Store interface {
 	LinkStore
 	SessionStore
 	FactorStore
-	VoucherStore
+	PasswordLinkStore
 	IdentityStore
 	AddressStore
 	GroupStore

@@ -263,7 +263,7 @@ func notARoom(u calendar.User) error {
 	return nil
 }
 
-// EndAccess ends a user's sessions, tokens, app passwords, OAuth grants, codes and vouchers in every process. The
+// EndAccess ends a user's sessions, tokens, app passwords, OAuth grants, codes and password links in every process. The
 // password and its second factors stay.
 func (s *Directory) EndAccess(ctx context.Context, u calendar.User) error {
 	return during("ending the user's access", s.store.EndAccess(ctx, u.ID, s.seconds()))

@@ -55,8 +55,8 @@ func moment(d calendar.Digest, u calendar.User, now time.Time) (last, next time.
 	return at(-1), at(0)
 }
 
-// Wish returns a user's digest setting.
-func (g *Digests) Wish(ctx context.Context, u calendar.User) (calendar.Digest, error) {
+// Setting returns a user's digest setting.
+func (g *Digests) Setting(ctx context.Context, u calendar.User) (calendar.Digest, error) {
 	return g.Store.Digest(ctx, u.ID)
 }
 

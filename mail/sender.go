@@ -237,7 +237,7 @@ func (s *Sender) allowed(l calendar.Letter) (again time.Time, ok bool) {
 
 // post sends a letter and returns it with its final status or the time of its next try.
 func (s *Sender) post(ctx context.Context, line *session, l calendar.Letter, down *error) (calendar.Letter, error) {
-	p, err := s.parcel(ctx, l)
+	p, err := s.submission(ctx, l)
 	switch {
 	case errors.Is(err, errNothing):
 		l.Status = statusUnsent
@@ -315,13 +315,13 @@ func (s *Sender) own(m calendar.Method) func(ctx context.Context, l calendar.Let
 	return nil
 }
 
-// parcel composes the mail of a letter.
-func (s *Sender) parcel(ctx context.Context, l calendar.Letter) (parcel, error) {
+// submission composes the mail of a letter.
+func (s *Sender) submission(ctx context.Context, l calendar.Letter) (submission, error) {
 	if _, err := letter.Address(string(l.To)); err != nil {
-		return parcel{}, err
+		return submission{}, err
 	}
 	domain := letter.Domain(s.Post.From)
-	p := parcel{from: s.Post.From, to: l.To, id: s.Key.messageID(l.ID, domain)}
+	p := submission{from: s.Post.From, to: l.To, id: s.Key.messageID(l.ID, domain)}
 	if own := s.own(l.Method); own != nil {
 		var err error
 		p.data, err = own(ctx, l, p.id)
@@ -329,14 +329,14 @@ func (s *Sender) parcel(ctx context.Context, l calendar.Letter) (parcel, error) 
 	}
 	told, err := s.Store.Told(ctx, l.User, l.To, l.UID)
 	if err != nil {
-		return parcel{}, errors.Join(errAway, err)
+		return submission{}, errors.Join(errAway, err)
 	}
 	user, err := s.Store.UserByID(ctx, l.User)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-		return parcel{}, err // the letter is gone together with its user
+		return submission{}, err // the letter is gone together with its user
 	}
 	if err != nil {
-		return parcel{}, errors.Join(errAway, err)
+		return submission{}, errors.Join(errAway, err)
 	}
 	e := letter.Envelope{
 		Letter: l, Told: told, Sender: user.Title(), Zone: zoneOf(user), ID: p.id, Thread: s.Key.threadID(l, domain),

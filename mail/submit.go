@@ -11,8 +11,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// parcel is a mail with its envelope.
-type parcel struct {
+// submission is a mail with its envelope.
+type submission struct {
 	from, to calendar.MailAddress
 	// id is the envelope id for delivery reports.
 	id   string
@@ -26,7 +26,7 @@ type session struct {
 }
 
 // send sends a mail. After an SMTP refusal the connection stays open for the next mail; any other error closes it.
-func (s *session) send(ctx context.Context, p parcel) error {
+func (s *session) send(ctx context.Context, p submission) error {
 	if s.client == nil {
 		c, err := s.open(ctx)
 		if err != nil {
@@ -44,7 +44,7 @@ func (s *session) send(ctx context.Context, p parcel) error {
 	return err
 }
 
-func (s *session) submit(p parcel) error {
+func (s *session) submit(p submission) error {
 	dsn, _ := s.client.Extension("DSN")
 	options, recipient := &smtp.MailOptions{Size: int64(len(p.data)), UTF8: !ascii(p.to) || !ascii(p.from)},
 		&smtp.RcptOptions{}

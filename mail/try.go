@@ -22,7 +22,7 @@ func (r Relay) Try(ctx context.Context) error {
 func (r Relay) Send(ctx context.Context, from, to calendar.MailAddress, id string, data []byte) error {
 	line := &session{Relay: r}
 	defer line.quit()
-	return line.send(ctx, parcel{from: from, to: to, id: id, data: data})
+	return line.send(ctx, submission{from: from, to: to, id: id, data: data})
 }
 
 // Try checks that the folder opens.

@@ -49,7 +49,7 @@ func (b invitationTools) propose(ctx context.Context, c *call, s subject, in *ev
 	if err != nil {
 		return answer{}, err
 	}
-	w := delivery.Wish{Times: times, Comment: in.comment, When: s.when, Meter: c.meter}
+	w := delivery.ProposedTime{Times: times, Comment: in.comment, When: s.when, Meter: c.meter}
 	if s.scope != edit.All {
 		w.Instance = s.id
 	}

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Deed is an audit event: the user, the action, the door and the outcome. It contains no user content: no title,
+// AuditEvent is an audit event: the user, the action, the door and the outcome. It contains no user content: no title,
 // no calendar name, no path.
-type Deed struct {
+type AuditEvent struct {
 	At time.Time `json:"at"`
 	// ID is the request's id in the log.
 	ID   string `json:"id,omitempty"`
@@ -69,7 +69,7 @@ func (a *Audit) Close() error {
 }
 
 // Note writes a line. A failure is logged and does not affect the request.
-func (a *Audit) Note(d Deed) {
+func (a *Audit) Note(d AuditEvent) {
 	if a == nil {
 		return
 	}
@@ -114,7 +114,7 @@ func (s *Server) audit(record *Record, status int) {
 	if s.config.Audit == nil || !refused && (record.quiet || asking[record.method] && record.did == "") {
 		return
 	}
-	d := Deed{
+	d := AuditEvent{
 		At: s.config.Now().UTC(), ID: record.ID, Door: record.door, Client: record.Client.String(), User: record.User,
 		Did: record.did, Whom: record.whom, Outcome: "ok", Status: status,
 	}

@@ -42,7 +42,7 @@ func TestAudit(t *testing.T) {
 	}
 	var got []string
 	for line := range strings.Lines(text.String()) {
-		var d Deed
+		var d AuditEvent
 		if err := json.Unmarshal([]byte(line), &d); err != nil {
 			t.Fatal(err)
 		}
@@ -66,12 +66,12 @@ func TestAuditRotates(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = a.Close() }()
-	a.Note(Deed{Did: "one"})
+	a.Note(AuditEvent{Did: "one"})
 	if err := os.Rename(path, path+".1"); err != nil {
 		t.Fatal(err)
 	}
-	a.Note(Deed{Did: "two"})
-	a.Note(Deed{Did: "three"})
+	a.Note(AuditEvent{Did: "two"})
+	a.Note(AuditEvent{Did: "three"})
 	for file, want := range map[string]int{path + ".1": 1, path: 2} {
 		data, err := os.ReadFile(file)
 		if err != nil || bytes.Count(data, []byte("\n")) != want {

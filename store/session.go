@@ -62,28 +62,30 @@ func (s credentialStore) EndSessions(ctx context.Context, user calendar.UserID, 
 	return s.run(ctx, `DELETE FROM sessions WHERE user_id = $1 AND id <> $2`, user, but)
 }
 
-var voucherColumns = `v.id, v.kind, v.created, v.expires, ` + userColumns.list()
+var passwordLinkColumns = `v.id, v.kind, v.created, v.expires, ` + userColumns.list()
 
-var scanVoucher = db.ScanInto(func(v *auth.Voucher) []any {
+var scanPasswordLink = db.ScanInto(func(v *auth.PasswordLink) []any {
 	return append([]any{&v.ID, &v.Kind, db.Seconds(&v.Created), db.Seconds(&v.Expires)}, userColumns.fields(&v.User)...)
 })
 
-// VoucherByID implements [auth.Store].
-func (s credentialStore) VoucherByID(ctx context.Context, id auth.VoucherID) (auth.Voucher, auth.SecretHash, error) {
+// PasswordLinkByID implements [auth.Store].
+func (s credentialStore) PasswordLinkByID(
+	ctx context.Context, id auth.PasswordLinkID,
+) (auth.PasswordLink, auth.SecretHash, error) {
 	var hash auth.SecretHash
-	found, err := db.RowOf(ctx, s.db.Reads, db.Beside(scanVoucher, &hash), `SELECT `+voucherColumns+`, v.hash
+	found, err := db.RowOf(ctx, s.db.Reads, db.Beside(scanPasswordLink, &hash), `SELECT `+passwordLinkColumns+`, v.hash
 		FROM vouchers v JOIN users u ON u.id = v.user_id WHERE v.id = $1`, id)
 	return found, hash, err
 }
 
-// Vouchers implements [auth.Store].
-func (s credentialStore) Vouchers(ctx context.Context) ([]auth.Voucher, error) {
-	return db.RowsOf(ctx, s.db.Reads, scanVoucher, `SELECT `+voucherColumns+` FROM vouchers v
+// PasswordLinks implements [auth.Store].
+func (s credentialStore) PasswordLinks(ctx context.Context) ([]auth.PasswordLink, error) {
+	return db.RowsOf(ctx, s.db.Reads, scanPasswordLink, `SELECT `+passwordLinkColumns+` FROM vouchers v
 		JOIN users u ON u.id = v.user_id ORDER BY u.name`)
 }
 
-// SetVoucher implements [auth.Store].
-func (s credentialStore) SetVoucher(ctx context.Context, v auth.Voucher, h auth.SecretHash) error {
+// SetPasswordLink implements [auth.Store].
+func (s credentialStore) SetPasswordLink(ctx context.Context, v auth.PasswordLink, h auth.SecretHash) error {
 	return s.transact(ctx, func(t *transaction) error {
 		if err := t.dropVouchers(ctx, v.User.ID); err != nil {
 			return err
@@ -94,8 +96,8 @@ func (s credentialStore) SetVoucher(ctx context.Context, v auth.Voucher, h auth.
 	})
 }
 
-// DropVouchers implements [auth.Store].
-func (s credentialStore) DropVouchers(ctx context.Context, user calendar.UserID) error {
+// DropPasswordLinks implements [auth.Store].
+func (s credentialStore) DropPasswordLinks(ctx context.Context, user calendar.UserID) error {
 	return s.transact(ctx, func(t *transaction) error { return t.dropVouchers(ctx, user) })
 }
 
@@ -104,7 +106,7 @@ func (t *transaction) dropVouchers(ctx context.Context, user calendar.UserID) er
 }
 
 // Redeem implements [auth.Store].
-func (s credentialStore) Redeem(ctx context.Context, id auth.VoucherID, h auth.Hash) error {
+func (s credentialStore) Redeem(ctx context.Context, id auth.PasswordLinkID, h auth.Hash) error {
 	return s.transact(ctx, func(t *transaction) error {
 		user, err := db.RowOf(ctx, t, db.ScanOnly[calendar.UserID], `DELETE FROM vouchers WHERE id = $1
 			RETURNING user_id`, id)

@@ -17,7 +17,7 @@ func (h *Handler) connectPages() []page {
 		get("connect", people, connectPages.connect),
 		get("connect/{device}", proven, connectPages.deviceForm),
 		post("connect/{device}", proven, connectPages.connectDevice),
-		get("profile/{parcel}", anybody, connectPages.profile),
+		get("profile/{sealed}", anybody, connectPages.profile),
 	}
 }
 
@@ -92,7 +92,7 @@ func (p connectPages) device() (device, deviceContent, error) {
 	}
 	return d, deviceContent{
 		Device: name, Title: d.title, App: d.app, URL: p.address().String(), UserName: p.user().Name,
-		Minutes: int(auth.ParcelLasts.Minutes()),
+		Minutes: int(auth.SealedStateLasts.Minutes()),
 	}, nil
 }
 
@@ -136,16 +136,16 @@ func (p connectPages) androidLink(secret auth.Secret) (string, error) {
 
 // appleLink returns the address of a profile to install.
 func (p connectPages) appleLink(secret auth.Secret) (string, error) {
-	parcel, err := p.Auth.HandOver(p.r.Context(), p.user(), secret)
+	sealed, err := p.Auth.HandOver(p.r.Context(), p.user(), secret)
 	if err != nil {
 		return "", err
 	}
-	return p.address().JoinPath(root, "profile", string(parcel)).String(), nil
+	return p.address().JoinPath(root, "profile", string(sealed)).String(), nil
 }
 
-// profile sends the account of a parcel to its bearer, while the parcel and its app password are valid.
+// profile sends the account of sealed state to its bearer, while that state and its app password are valid.
 func (p connectPages) profile() error {
-	who, secret, err := p.Auth.TakeOver(p.r.Context(), auth.Parcel(p.r.PathValue("parcel")), p.ClientAddr(p.r))
+	who, secret, err := p.Auth.TakeOver(p.r.Context(), auth.SealedState(p.r.PathValue("sealed")), p.ClientAddr(p.r))
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 
 // Digests sends daily mails to users who want them.
 type Digests interface {
-	// Wish returns a user's setting, Want stores it.
-	Wish(ctx context.Context, u calendar.User) (calendar.Digest, error)
+	// Setting returns a user's setting, Want stores it.
+	Setting(ctx context.Context, u calendar.User) (calendar.Digest, error)
 	Want(ctx context.Context, u calendar.User, d calendar.Digest) error
 	// Open returns the recipient of a mail by its unsubscribe link, and Stop unsubscribes them; NotFound if the link is
 	// invalid.
@@ -55,7 +55,7 @@ func (p settingsPages) digestContent(u calendar.User) (*digestContent, error) {
 	if p.Digests == nil {
 		return nil, nil // there is none
 	}
-	d, err := p.Digests.Wish(p.r.Context(), u)
+	d, err := p.Digests.Setting(p.r.Context(), u)
 	if !d.Wanted() {
 		d.Hour = usualHour
 	}

@@ -66,11 +66,11 @@ func (p providerPages) goElsewhere(why purpose) error {
 	if err != nil {
 		return fmt.Errorf("writing JSON: %w", err)
 	}
-	parcel, err := p.Auth.SealState(p.r.Context(), state)
+	sealed, err := p.Auth.SealState(p.r.Context(), state)
 	if err != nil {
 		return err
 	}
-	p.setCookie(elsewhereCookie, string(parcel), 10*time.Minute)
+	p.setCookie(elsewhereCookie, string(sealed), 10*time.Minute)
 	return p.leaveFor(address, p.Provider.Name())
 }
 
@@ -98,7 +98,7 @@ func (p providerPages) backFromElsewhere() error {
 		return errMissing()
 	}
 	p.dropCookie(elsewhereCookie)
-	state, err := p.Auth.OpenState(p.r.Context(), p.ClientAddr(p.r), auth.Parcel(carried))
+	state, err := p.Auth.OpenState(p.r.Context(), p.ClientAddr(p.r), auth.SealedState(carried))
 	if err != nil {
 		return err
 	}
@@ -162,21 +162,21 @@ func (p providerPages) arrive(j journey, person oidc.Person) error {
 
 // linkingContent is the data of the page that confirms linking an account.
 type linkingContent struct {
-	Parcel         auth.Parcel
+	SealedState    auth.SealedState
 	Name, Provider string
 }
 
 // askToLink shows the account before linking it: the provider may know the browser as another person.
 func (p providerPages) askToLink(who auth.Identity) error {
-	parcel, err := p.Auth.OfferIdentity(p.r.Context(), p.session, who)
+	sealed, err := p.Auth.OfferIdentity(p.r.Context(), p.session, who)
 	if err != nil {
 		return err
 	}
-	return p.show("linking", linkingContent{parcel, excerpt(who.Name), p.Provider.Name()})
+	return p.show("linking", linkingContent{sealed, excerpt(who.Name), p.Provider.Name()})
 }
 
 func (p providerPages) link() error {
-	return securityPages(p).secured(p.Auth.AcceptIdentity(p.r.Context(), p.session, auth.Parcel(p.field("parcel"))),
+	return securityPages(p).secured(p.Auth.AcceptIdentity(p.r.Context(), p.session, auth.SealedState(p.field("sealed"))),
 		"linked")
 }
 

@@ -186,7 +186,7 @@ func TestSignInElsewhere(t *testing.T) {
 		b.post("sign-in", "name", "ann", "password", rightPassword)
 		asked := b.goes("security/link").shows(http.StatusOK, "says that you are ann there", "gets in here as ann")
 		b.get("security").hides("security/unlink")
-		b.post("security/link/accept", "parcel", asked.hidden("parcel")).at("security?done=linked").shows(http.StatusOK,
+		b.post("security/link/accept", "sealed", asked.hidden("sealed")).at("security?done=linked").shows(http.StatusOK,
 			"ann of "+i.server.URL)
 		if _, err := h.auth.VerifyBasic(t.Context(), "ann", rightPassword, here); err == nil {
 			t.Error("the main password still opens the door to programs")
@@ -213,8 +213,8 @@ func TestSignInElsewhere(t *testing.T) {
 		h.user("bob")
 		bob := h.as("bob")
 		i.is(map[string]any{"sub": "4711"}, func(c map[string]any) { c["exp"], c["auth_time"] = noon+7200, noon+1800 })
-		parcel := bob.goes("security/link").shows(http.StatusOK, "says that you are 4711 there").hidden("parcel")
-		bob.post("security/link/accept", "parcel", parcel).shows(http.StatusConflict, "linked with a user already")
+		sealed := bob.goes("security/link").shows(http.StatusOK, "says that you are 4711 there").hidden("sealed")
+		bob.post("security/link/accept", "sealed", sealed).shows(http.StatusConflict, "linked with a user already")
 		i.is(map[string]any{"sub": "4711", "preferred_username": "ann"}, nil)
 
 		// The only way in stays.
@@ -259,14 +259,14 @@ func TestLinkIsAskedFor(t *testing.T) {
 		}
 
 		i.is(map[string]any{"sub": "666", "preferred_username": "eve"}, nil)
-		parcel := b.goes("security/link").shows(http.StatusOK, "says that you are eve there").hidden("parcel")
+		sealed := b.goes("security/link").shows(http.StatusOK, "says that you are eve there").hidden("sealed")
 		other := h.as("ann")
 		for _, wrong := range []*browser{other, h.as("bob")} {
-			wrong.post("security/link/accept", "parcel", parcel).shows(http.StatusUnprocessableEntity, "begin again")
+			wrong.post("security/link/accept", "sealed", sealed).shows(http.StatusUnprocessableEntity, "begin again")
 		}
-		b.post("security/link/accept", "parcel", tampered(parcel)).shows(http.StatusUnprocessableEntity, "begin again")
+		b.post("security/link/accept", "sealed", tampered(sealed)).shows(http.StatusUnprocessableEntity, "begin again")
 		h.pass(10 * time.Minute)
-		b.post("security/link/accept", "parcel", parcel).shows(http.StatusUnprocessableEntity, "took too long")
+		b.post("security/link/accept", "sealed", sealed).shows(http.StatusUnprocessableEntity, "took too long")
 		i.is(map[string]any{"sub": "666"}, func(c map[string]any) { c["exp"] = noon + 3600; delete(c, "auth_time") })
 		b.goes("security/link").shows(http.StatusUnprocessableEntity, "does not say whether it asked who you are")
 		i.is(map[string]any{"sub": "666"}, func(c map[string]any) { c["exp"] = noon + 3600 })

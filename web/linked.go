@@ -213,11 +213,11 @@ func (p linkConsentPages) beginLinking() error {
 	if err != nil {
 		return fmt.Errorf("writing JSON: %w", err)
 	}
-	parcel, err := p.Auth.SealState(p.r.Context(), text)
+	sealed, err := p.Auth.SealState(p.r.Context(), text)
 	if err != nil {
 		return err
 	}
-	p.setCookie(consentCookie, string(parcel), consentTime)
+	p.setCookie(consentCookie, string(sealed), consentTime)
 	return p.leaveFor(consent.Address(p.agreedBack(), a.State, a.Verifier), consent.Title())
 }
 
@@ -228,7 +228,7 @@ func (p linkConsentPages) endLinking() error {
 		return errMissing()
 	}
 	p.dropCookie(consentCookie)
-	text, err := p.Auth.OpenState(p.r.Context(), p.ClientAddr(p.r), auth.Parcel(carried))
+	text, err := p.Auth.OpenState(p.r.Context(), p.ClientAddr(p.r), auth.SealedState(carried))
 	if err != nil {
 		return err
 	}

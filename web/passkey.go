@@ -10,8 +10,8 @@ import (
 
 // passkeyForm is a script's request to the browser, and a form that returns the answer.
 type passkeyForm struct {
-	Options string
-	Parcel  auth.Parcel
+	Options     string
+	SealedState auth.SealedState
 }
 
 // passkeySite returns the relying party for passkeys: the pages' host name. Browsers support none for IP addresses or
@@ -33,12 +33,12 @@ func (p *pageRequest) passkeySignInForm() *passkeyForm {
 	if !ok {
 		return nil
 	}
-	options, parcel, err := p.Auth.BeginPasskeySignIn(p.r.Context(), site)
+	options, sealed, err := p.Auth.BeginPasskeySignIn(p.r.Context(), site)
 	if err != nil {
 		p.Logger.WarnContext(p.r.Context(), "passkeys are not asked for", "error", err)
 		return nil
 	}
-	return &passkeyForm{options, parcel}
+	return &passkeyForm{options, sealed}
 }
 
 func (p signInPages) passkeySignIn() error {
@@ -46,7 +46,7 @@ func (p signInPages) passkeySignIn() error {
 	if !ok {
 		return errMissing()
 	}
-	entry, err := p.Auth.SignInByPasskey(p.r.Context(), site, auth.Parcel(p.field("parcel")), p.field("answer"),
+	entry, err := p.Auth.SignInByPasskey(p.r.Context(), site, auth.SealedState(p.field("sealed")), p.field("answer"),
 		p.r.UserAgent())
 	if err != nil {
 		p.refusedLogin(err)
@@ -60,6 +60,6 @@ func (p confirmPages) confirmByPasskey() error {
 	if !ok {
 		return errMissing()
 	}
-	return p.confirmed(p.Auth.ProveByPasskey(p.r.Context(), site, p.session, auth.Parcel(p.field("parcel")),
+	return p.confirmed(p.Auth.ProveByPasskey(p.r.Context(), site, p.session, auth.SealedState(p.field("sealed")),
 		p.field("answer")))
 }

@@ -58,7 +58,7 @@ func (b *browser) make(a *passkeytest.Authenticator) shown {
 	form := b.get("security/passkey").shows(http.StatusOK)
 	answer, err := a.Make(form.options())
 	b.must(err)
-	return b.post("security/passkey", "parcel", form.hidden("parcel"), "name", "Phone", "answer", answer)
+	return b.post("security/passkey", "sealed", form.hidden("sealed"), "name", "Phone", "answer", answer)
 }
 
 // use signs in with a passkey.
@@ -67,7 +67,7 @@ func (b *browser) use(a *passkeytest.Authenticator) (s shown, fields []string) {
 	form := b.get("sign-in")
 	answer, err := a.Use(form.options())
 	b.must(err)
-	fields = []string{"parcel", form.hidden("parcel"), "answer", answer, "next", "security"}
+	fields = []string{"sealed", form.hidden("sealed"), "answer", answer, "next", "security"}
 	return b.post("sign-in/passkey", fields...), fields
 }
 
@@ -96,7 +96,7 @@ func TestPasskey(t *testing.T) {
 		form := other.get("delete").shows(http.StatusOK, "Confirm that it is you")
 		answer, err := a.Use(form.options())
 		h.must(err)
-		other.post("confirm/passkey", "parcel", form.hidden("parcel"), "answer", answer, "next", "delete").at("delete")
+		other.post("confirm/passkey", "sealed", form.hidden("sealed"), "answer", answer, "next", "delete").at("delete")
 		id := other.get("security").hidden("id")
 		other.post("security/passkey/remove", "id", id).shows(http.StatusOK, "Removed").hides("are left")
 		s, _ = h.secure().use(a)
@@ -164,13 +164,13 @@ func TestPasskeyRefused(t *testing.T) {
 		form := late.get("sign-in")
 		answer, err := a.Use(form.options())
 		h.must(err)
-		other := late.get("sign-in").hidden("parcel")
-		late.post("sign-in/passkey", "parcel", other, "answer", answer).shows(http.StatusUnprocessableEntity,
+		other := late.get("sign-in").hidden("sealed")
+		late.post("sign-in/passkey", "sealed", other, "answer", answer).shows(http.StatusUnprocessableEntity,
 			"did not match")
-		late.post("sign-in/passkey", "parcel", form.hidden("parcel"), "answer", "{}").
+		late.post("sign-in/passkey", "sealed", form.hidden("sealed"), "answer", "{}").
 			shows(http.StatusUnprocessableEntity)
 		h.pass(10 * time.Minute)
-		late.post("sign-in/passkey", "parcel", form.hidden("parcel"), "answer", answer).
+		late.post("sign-in/passkey", "sealed", form.hidden("sealed"), "answer", answer).
 			shows(http.StatusUnprocessableEntity, "took too long")
 
 		// A copy of the passkey is behind the original.
@@ -191,7 +191,7 @@ func TestPasskeyRefused(t *testing.T) {
 		ask := bob.get("delete")
 		answer, err = a.Use(ask.options())
 		h.must(err)
-		bob.post("confirm/passkey", "parcel", ask.hidden("parcel"), "answer", answer, "next", "delete").
+		bob.post("confirm/passkey", "sealed", ask.hidden("sealed"), "answer", answer, "next", "delete").
 			shows(http.StatusUnprocessableEntity, "did not match")
 	}, named)
 }
@@ -205,6 +205,6 @@ func TestNoPasskeysWithoutName(t *testing.T) {
 		b.get("security").shows(http.StatusOK, "only for a name with https")
 		b.get("security/passkey").shows(http.StatusNotFound)
 		h.browser().get("sign-in").hides("passkey")
-		h.browser().post("sign-in/passkey", "parcel", "x").shows(http.StatusNotFound)
+		h.browser().post("sign-in/passkey", "sealed", "x").shows(http.StatusNotFound)
 	})
 }

@@ -54,7 +54,7 @@ func (p userPages) peopleContent() (content peopleContent, err error) {
 	if err != nil {
 		return content, err
 	}
-	vouchers, err := p.Auth.Vouchers(p.r.Context())
+	links, err := p.Auth.PasswordLinks(p.r.Context())
 	if err != nil {
 		return content, err
 	}
@@ -62,8 +62,8 @@ func (p userPages) peopleContent() (content peopleContent, err error) {
 	content.Health = p.health()
 	for _, u := range users {
 		row := personRow{User: u}
-		if i := slices.IndexFunc(vouchers, func(w auth.Voucher) bool { return w.User.ID == u.ID }); i >= 0 {
-			row.Waits = string(vouchers[i].Kind) + " until " + c.Moment(vouchers[i].Expires)
+		if i := slices.IndexFunc(links, func(w auth.PasswordLink) bool { return w.User.ID == u.ID }); i >= 0 {
+			row.Waits = string(links[i].Kind) + " until " + c.Moment(links[i].Expires)
 		}
 		content.People = append(content.People, row)
 	}
@@ -114,18 +114,18 @@ type issued struct {
 }
 
 // vouch makes an invite or reset link, and mails it if possible.
-func (p userPages) vouch(u calendar.User, kind auth.VoucherKind) (issued, error) {
-	voucher, secret, err := p.Auth.Vouch(p.r.Context(), u.Name, kind)
+func (p userPages) vouch(u calendar.User, kind auth.PasswordLinkKind) (issued, error) {
+	link, secret, err := p.Auth.CreatePasswordLink(p.r.Context(), u.Name, kind)
 	if err != nil {
 		return issued{}, err
 	}
 	one := issued{
-		Link: p.address().JoinPath(root, "key", string(secret)).String(), Until: p.clock().Moment(voucher.Expires),
+		Link: p.address().JoinPath(root, "key", string(secret)).String(), Until: p.clock().Moment(link.Expires),
 	}
 	if p.Passlinks == nil || u.Email == "" {
 		return one, nil
 	}
-	if err := p.Passlinks.Send(p.r.Context(), u, kind == auth.Reset, one.Link, voucher.Expires); err != nil {
+	if err := p.Passlinks.Send(p.r.Context(), u, kind == auth.Reset, one.Link, link.Expires); err != nil {
 		p.Logger.WarnContext(p.r.Context(), "a link could not be mailed", "to", u.Name, "error", err)
 		_, one.Unsent = explain(err)
 		return one, nil
@@ -181,7 +181,7 @@ var personDeeds = map[string]func(p userPages, u calendar.User) error{
 		return p.Auth.VerifyAddress(p.r.Context(), u, p.field("address"))
 	},
 	"bounds":    userPages.setBounds,
-	"take-back": func(p userPages, u calendar.User) error { return p.Auth.DropVouchers(p.r.Context(), u) },
+	"take-back": func(p userPages, u calendar.User) error { return p.Auth.DropPasswordLinks(p.r.Context(), u) },
 }
 
 // edit changes a user. It refuses changes that would lock out the visitor or all administrators.

@@ -128,7 +128,7 @@ func TestResetKeepsSecondFactor(t *testing.T) {
 			"One more step")
 		b.get("").at("sign-in?next=")
 		h.pass(time.Minute)
-		b.post("sign-in/code", "parcel", step.hidden("parcel"), "code", app(t, secret, h.Now())).at("")
+		b.post("sign-in/code", "sealed", step.hidden("sealed"), "code", app(t, secret, h.Now())).at("")
 		root.post("people/ann", "do", "factors").at("people/ann?done=saved").hides("codes")
 		h.browser().post("sign-in", "name", "ann", "password", "another password").at("")
 	})

@@ -156,8 +156,8 @@ func (p securityPages) makeKeyContent() (c makeKeyContent, err error) {
 	if err != nil {
 		return c, err
 	}
-	options, parcel, err := p.Auth.BeginPasskey(p.r.Context(), site, p.user())
-	return makeKeyContent{passkeyForm{options, parcel}, browserName(p.r.UserAgent()), !f.Guarded()}, err
+	options, sealed, err := p.Auth.BeginPasskey(p.r.Context(), site, p.user())
+	return makeKeyContent{passkeyForm{options, sealed}, browserName(p.r.UserAgent()), !f.Guarded()}, err
 }
 
 func (p securityPages) addPasskey() error {
@@ -165,7 +165,7 @@ func (p securityPages) addPasskey() error {
 	if !ok {
 		return errMissing()
 	}
-	codes, err := p.Auth.AddPasskey(p.r.Context(), site, p.session, auth.Parcel(p.field("parcel")), p.field("name"),
+	codes, err := p.Auth.AddPasskey(p.r.Context(), site, p.session, auth.SealedState(p.field("sealed")), p.field("name"),
 		p.field("answer"))
 	if err != nil {
 		return showAgain(p.pageRequest, "passkey", p.makeKeyContent, err)
@@ -219,12 +219,12 @@ func (p securityPages) codesContent(offer auth.CodeOffer) (codesContent, error) 
 }
 
 func (p securityPages) addCodes() error {
-	parcel := auth.Parcel(p.field("parcel"))
-	codes, err := p.Auth.AcceptCodes(p.r.Context(), p.session, parcel, p.field("code"))
+	sealed := auth.SealedState(p.field("sealed"))
+	codes, err := p.Auth.AcceptCodes(p.r.Context(), p.session, sealed, p.field("code"))
 	if err == nil {
 		return p.recoverable(codes, "codes-added")
 	}
-	offer, failed := p.Auth.OfferAgain(p.r.Context(), p.user(), p.address().Hostname(), parcel)
+	offer, failed := p.Auth.OfferAgain(p.r.Context(), p.user(), p.address().Hostname(), sealed)
 	if failed != nil {
 		return failed
 	}

@@ -64,7 +64,7 @@ func (b *browser) withCodes() (secret string, recovery []string) {
 	b.Helper()
 	form := b.get("security/codes").shows(http.StatusOK, "your password alone opens neither")
 	secret = form.secret()
-	kept := b.post("security/codes", "parcel", form.hidden("parcel"), "code", app(b.T, secret, b.Now())).
+	kept := b.post("security/codes", "sealed", form.hidden("sealed"), "code", app(b.T, secret, b.Now())).
 		shows(http.StatusOK, "Each signs you in once")
 	return secret, strings.Fields(kept.secret())
 }
@@ -83,12 +83,12 @@ func TestSecondStep(t *testing.T) {
 			s := b.post("sign-in", "name", "ann", "password", rightPassword, "next", "security").shows(http.StatusOK,
 				"One more step")
 			b.get("security").at("sign-in?next=security")
-			return b, s.hidden("parcel")
+			return b, s.hidden("sealed")
 		}
 		try := func(code string, status int) {
 			t.Helper()
-			b, parcel := first()
-			s := b.post("sign-in/code", "parcel", parcel, "code", code, "next", "security").shows(status)
+			b, sealed := first()
+			s := b.post("sign-in/code", "sealed", sealed, "code", code, "next", "security").shows(status)
 			if status == http.StatusOK {
 				s.at("security")
 				return
@@ -116,11 +116,11 @@ func TestSecondStep(t *testing.T) {
 		try(app(t, secret, h.Now()), http.StatusOK)
 
 		// A step that took too long, and one that somebody made up.
-		late, parcel := first()
+		late, sealed := first()
 		h.pass(10 * time.Minute)
-		late.post("sign-in/code", "parcel", parcel, "code", app(t, secret, h.Now())).
+		late.post("sign-in/code", "sealed", sealed, "code", app(t, secret, h.Now())).
 			shows(http.StatusUnprocessableEntity, "took too long")
-		late.post("sign-in/code", "parcel", tampered(parcel), "code", app(t, secret, h.Now())).
+		late.post("sign-in/code", "sealed", tampered(sealed), "code", app(t, secret, h.Now())).
 			shows(http.StatusUnprocessableEntity, "begin again")
 	})
 }
@@ -216,16 +216,16 @@ func TestSecondStepEndsWithPassword(t *testing.T) {
 		secret, _ := ann.withCodes()
 		h.pass(2 * time.Minute)
 		thief := h.browser()
-		parcel := thief.post("sign-in", "name", "ann", "password", rightPassword).shows(http.StatusOK, "One more step").
-			hidden("parcel")
+		sealed := thief.post("sign-in", "name", "ann", "password", rightPassword).shows(http.StatusOK, "One more step").
+			hidden("sealed")
 		ann.post("security/password", "password", "a new password", "again", "a new password").
 			at("security?done=password-changed")
-		thief.post("sign-in/code", "parcel", parcel, "code", app(t, secret, h.Now())).
+		thief.post("sign-in/code", "sealed", sealed, "code", app(t, secret, h.Now())).
 			shows(http.StatusUnprocessableEntity, "sign in again")
 		thief.get("security").at("sign-in?next=security")
-		parcel = thief.post("sign-in", "name", "Ann", "password", "a new password").shows(http.StatusOK,
-			"One more step").hidden("parcel")
-		thief.post("sign-in/code", "parcel", parcel, "code", app(t, secret, h.Now())).at("")
+		sealed = thief.post("sign-in", "name", "Ann", "password", "a new password").shows(http.StatusOK,
+			"One more step").hidden("sealed")
+		thief.post("sign-in/code", "sealed", sealed, "code", app(t, secret, h.Now())).at("")
 	})
 }
 

@@ -20,7 +20,7 @@ func (h *Handler) signInPages() []page {
 		post("confirm", people, confirmPages.confirm),
 		post("confirm/passkey", people, confirmPages.confirmByPasskey),
 		postBack("confirm/elsewhere", people, "confirm", providerPages.confirmElsewhere),
-		get("key/{secret}", anybody, showing("voucher", passwordLinkPages.voucherContent)),
+		get("key/{secret}", anybody, showing("passwordlink", passwordLinkPages.passwordLinkContent)),
 		post("key/{secret}", anybody, passwordLinkPages.redeem),
 	}
 }
@@ -59,7 +59,7 @@ func (p signInPages) signIn() error {
 		return p.again("signin", p.signInContent(name), err)
 	}
 	if !entry.Done() {
-		return p.show("code", codeContent{entry.Parcel, entry.Factors, p.passkeySignInForm()})
+		return p.show("code", codeContent{entry.SealedState, entry.Factors, p.passkeySignInForm()})
 	}
 	return p.begin(entry)
 }
@@ -74,18 +74,18 @@ func (p *pageRequest) refusedLogin(err error) {
 
 // codeContent is the data of the second step.
 type codeContent struct {
-	Parcel  auth.Parcel
-	Factors auth.Factors
-	Passkey *passkeyForm
+	SealedState auth.SealedState
+	Factors     auth.Factors
+	Passkey     *passkeyForm
 }
 
 func (p signInPages) secondStep() error {
-	parcel := auth.Parcel(p.field("parcel"))
-	entry, err := p.Auth.SecondStep(p.r.Context(), parcel, p.field("code"), p.r.UserAgent())
+	sealed := auth.SealedState(p.field("sealed"))
+	entry, err := p.Auth.SecondStep(p.r.Context(), sealed, p.field("code"), p.r.UserAgent())
 	if err != nil {
 		p.refusedLogin(err)
 		return p.again("code",
-			codeContent{Parcel: parcel, Factors: auth.Factors{Codes: true}, Passkey: p.passkeySignInForm()}, err)
+			codeContent{SealedState: sealed, Factors: auth.Factors{Codes: true}, Passkey: p.passkeySignInForm()}, err)
 	}
 	return p.begin(entry)
 }
@@ -158,9 +158,9 @@ func (p confirmPages) confirmed(err error) error {
 	return showAgain(p.pageRequest, "confirm", p.confirmContent, err)
 }
 
-// voucherContent is the data of the page of an invite or reset link.
-type voucherContent struct {
-	Kind        auth.VoucherKind
+// passwordLinkContent is the data of the page of an invite or reset link.
+type passwordLinkContent struct {
+	Kind        auth.PasswordLinkKind
 	Name, Title string
 	Secret      string
 }
@@ -168,24 +168,24 @@ type voucherContent struct {
 // passwordLinkPages set a password by an invite or reset link.
 type passwordLinkPages struct{ *pageRequest }
 
-func (p passwordLinkPages) voucherContent() (voucherContent, error) {
+func (p passwordLinkPages) passwordLinkContent() (passwordLinkContent, error) {
 	secret := p.r.PathValue("secret")
-	voucher, err := p.Auth.Voucher(p.r.Context(), secret)
-	return voucherContent{Kind: voucher.Kind, Name: voucher.User.Name, Title: voucher.User.Title(), Secret: secret}, err
+	link, err := p.Auth.PasswordLink(p.r.Context(), secret)
+	return passwordLinkContent{Kind: link.Kind, Name: link.User.Name, Title: link.User.Title(), Secret: secret}, err
 }
 
 func (p passwordLinkPages) redeem() error {
-	content, err := p.voucherContent()
+	content, err := p.passwordLinkContent()
 	if err != nil {
 		return err
 	}
 	password, err := p.newPassword()
 	if err != nil {
-		return p.again("voucher", content, err)
+		return p.again("passwordlink", content, err)
 	}
 	u, err := p.Auth.Redeem(p.r.Context(), content.Secret, password)
 	if err != nil {
-		return p.again("voucher", content, err)
+		return p.again("passwordlink", content, err)
 	}
 	if err := p.endSession(); err != nil {
 		return err
@@ -196,7 +196,7 @@ func (p passwordLinkPages) redeem() error {
 	case err != nil:
 		return err
 	case !entry.Done():
-		return p.show("code", codeContent{entry.Parcel, entry.Factors, p.passkeySignInForm()})
+		return p.show("code", codeContent{entry.SealedState, entry.Factors, p.passkeySignInForm()})
 	}
 	return p.begin(entry)
 }

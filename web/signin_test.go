@@ -208,12 +208,12 @@ func TestRefusedLoginsAreTold(t *testing.T) {
 		b.post("confirm", "password", rightPassword)
 		b.withCodes()
 		want(0)
-		parcel := h.browser().post("sign-in", "name", "ann", "password", rightPassword).hidden("parcel")
+		sealed := h.browser().post("sign-in", "name", "ann", "password", rightPassword).hidden("sealed")
 		for range 7 { // the last one has to wait
-			h.browser().post("sign-in/code", "parcel", parcel, "code", "000000")
+			h.browser().post("sign-in/code", "sealed", sealed, "code", "000000")
 		}
 		want(7)
-		h.browser().post("sign-in/code", "parcel", "x", "code", "000000")
+		h.browser().post("sign-in/code", "sealed", "x", "code", "000000")
 		want(0)
 	})
 }

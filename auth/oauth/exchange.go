@@ -53,7 +53,7 @@ func (s *Service) Exchange(ctx context.Context, site Site, from netip.Addr, who 
 	}
 	switch form.Get("grant_type") {
 	case "authorization_code":
-		return s.takeUp(ctx, site, c, form)
+		return s.exchangeCode(ctx, site, c, form)
 	case "refresh_token":
 		return s.renew(ctx, site, c, form)
 	case "":
@@ -86,8 +86,8 @@ func errCode() error {
 	return fault(InvalidGrant, "the code is not good, or no longer: ask the user again")
 }
 
-// takeUp exchanges a code.
-func (s *Service) takeUp(ctx context.Context, site Site, c Client, form url.Values) (Tokens, error) {
+// exchangeCode exchanges a code.
+func (s *Service) exchangeCode(ctx context.Context, site Site, c Client, form url.Values) (Tokens, error) {
 	offer, err := s.offer(ctx, form.Get("code"))
 	if err != nil {
 		return Tokens{}, err
@@ -103,7 +103,7 @@ func (s *Service) takeUp(ctx context.Context, site Site, c Client, form url.Valu
 	switch {
 	case err != nil && calendar.ReasonOf(err) == calendar.Stale:
 		// Another request with the same code was faster.
-		return s.takeUp(ctx, site, c, form)
+		return s.exchangeCode(ctx, site, c, form)
 	case missing(err):
 		return Tokens{}, errCode()
 	case err != nil:

@@ -16,8 +16,8 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Wish is another time that an attendee prefers.
-type Wish struct {
+// ProposedTime is another time that an attendee prefers.
+type ProposedTime struct {
 	// Instance is the recurrence id of the instance that it is about; zero means the whole series.
 	Instance ical.Time
 	Times    edit.Times
@@ -30,7 +30,7 @@ type Wish struct {
 // Propose sends an attendee's counter-proposal for an event to its organizer (COUNTER, RFC 5546 §3.2.7). The event
 // stays as it is, and the invitation unanswered, until the organizer has decided.
 func (s *Scheduler) Propose(
-	ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, w Wish,
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, w ProposedTime,
 ) (told []calendar.Told, err error) {
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (s *Scheduler) Propose(
 
 // wished returns an event as it is, and with the attendee's desired times.
 func (s *Scheduler) wished(
-	ctx context.Context, cal calendar.Calendar, now calendar.Object, w Wish,
+	ctx context.Context, cal calendar.Calendar, now calendar.Object, w ProposedTime,
 ) (stored, moved *content.Object, err error) {
 	if stored, err = content.Read(now.Data, unlimited); err != nil {
 		return nil, nil, calendar.Errorf(calendar.Unsupported, "", "the object cannot be read: %v", err)

@@ -19,7 +19,7 @@ func (s *Ledger) Decide(
 		return Edited{}, err
 	}
 	if d.Accept {
-		return s.takeUp(ctx, c, cal, uid, seen)
+		return s.acceptProposal(ctx, c, cal, uid, seen)
 	}
 	now, err := s.SeenByUID(ctx, d.Meter, c, cal, uid)
 	if err != nil {
@@ -30,8 +30,8 @@ func (s *Ledger) Decide(
 	return done, err
 }
 
-// takeUp changes the event to the proposed time.
-func (s *Ledger) takeUp(
+// acceptProposal changes the event to the proposed time.
+func (s *Ledger) acceptProposal(
 	ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, d delivery.Counter,
 ) (Edited, error) {
 	change := s.changing(cal, d.Proposal.Change())

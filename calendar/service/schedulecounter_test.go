@@ -23,14 +23,14 @@ func at(day, hour int) ical.Time {
 }
 
 // wish is another time for the meeting.
-func wish(day, hour int) delivery.Wish {
-	return delivery.Wish{
+func wish(day, hour int) delivery.ProposedTime {
+	return delivery.ProposedTime{
 		Times: edit.Times{Start: edit.To(at(day, hour)), End: edit.To(at(day, hour+2))}, Comment: "I fly that day",
 	}
 }
 
 // propose has bob propose a time for the meeting, and says who was told.
-func (g *guests) propose(w delivery.Wish) string {
+func (g *guests) propose(w delivery.ProposedTime) string {
 	g.t.Helper()
 	p := g.people["bob"]
 	told, err := g.Propose(g.ctx, p.Caller, p.cal, "meeting", w)
@@ -221,12 +221,12 @@ func TestProposalsByMail(t *testing.T) {
 func TestWhatCannotBeProposed(t *testing.T) {
 	invited(t, "ann bob eve", func(g *guests) {
 		g.save("ann", meetingOf(organizedByAnn, attendees("bob")))
-		of := func(who string, w delivery.Wish) error {
+		of := func(who string, w delivery.ProposedTime) error {
 			p := g.people[who]
 			_, err := g.Propose(g.ctx, p.Caller, p.cal, "meeting", w)
 			return err
 		}
-		same := delivery.Wish{Times: edit.Times{Start: edit.To(at(10, 10)), End: edit.To(at(10, 11))}}
+		same := delivery.ProposedTime{Times: edit.Times{Start: edit.To(at(10, 10)), End: edit.To(at(10, 11))}}
 		g.refused(of("bob", same), calendar.Invalid, "", "propose another time")
 		g.refused(of("ann", wish(11, 9)), calendar.Invalid, "", "not an attendee")
 		g.refused(of("eve", wish(11, 9)), calendar.NotFound, "", "")
@@ -327,7 +327,7 @@ func TestProposalsAreLookedForAlone(t *testing.T) {
 func TestNobodyFillsAnInboxWithProposals(t *testing.T) {
 	invited(t, "ann bob eve", func(g *guests) {
 		g.save("ann", meetingOf(organizedByAnn, attendees("bob", "eve"), zoeComes, "RRULE:FREQ=DAILY;COUNT=100"))
-		wishFor := func(i int) delivery.Wish {
+		wishFor := func(i int) delivery.ProposedTime {
 			w := wish(10+i, 14)
 			w.Instance = at(10+i, 10)
 			return w

@@ -156,7 +156,7 @@ func (i *userImport) change(ctx context.Context, u calendar.User, w wantedUser, 
 
 // link creates the link for a user to choose a password.
 func (i *userImport) link(ctx context.Context, user string, out *userOutcome) error {
-	v, secret, err := i.Auth.Vouch(ctx, user, auth.Invitation)
+	v, secret, err := i.Auth.CreatePasswordLink(ctx, user, auth.Invitation)
 	if err == nil {
 		out.Link, out.Expires = i.pages+"key/"+string(secret), console.JSONTime(v.Expires)
 	}

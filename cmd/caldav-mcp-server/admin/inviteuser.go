@@ -33,10 +33,10 @@ type inviteOptions struct {
 
 // invitedJSON is the JSON output of invite-user.
 type invitedJSON struct {
-	User    string           `json:"user"`
-	Kind    auth.VoucherKind `json:"kind"`
-	Link    string           `json:"link"`
-	Expires *time.Time       `json:"expires"`
+	User    string                `json:"user"`
+	Kind    auth.PasswordLinkKind `json:"kind"`
+	Link    string                `json:"link"`
+	Expires *time.Time            `json:"expires"`
 }
 
 // InviteUserCommand is the command invite-user.
@@ -75,7 +75,7 @@ func inviteUser(ctx context.Context, d *command.Context, o inviteOptions) error 
 	if err := makeInvited(ctx, d.App, o); err != nil {
 		return err
 	}
-	v, secret, err := d.Auth.Vouch(ctx, o.user.Name, kind)
+	v, secret, err := d.Auth.CreatePasswordLink(ctx, o.user.Name, kind)
 	if err != nil {
 		return err
 	}
