@@ -93,7 +93,20 @@ type Origin struct {
 	From string
 	// Writable is set when changes here are written to the source.
 	Writable bool
+	// Address is the mail address, in lower case, that organizes events created in the calendar; "" if it is unknown.
+	Address string
+	// Own is set if the provider itself told the server that Address is the account's. Only then Address counts as the
+	// owner's, and only in this calendar: nobody is found by it.
+	Own bool
+	// Notifier is the provider's display name if it notifies the attendees of events that Address organizes.
+	Notifier string
 }
+
+// Has reports whether a mail address is the one that organizes events in the calendar.
+func (o Origin) Has(mail string) bool { return o.Address != "" && strings.EqualFold(mail, o.Address) }
+
+// Owns reports whether a mail address is the calendar owner's in this calendar.
+func (o Origin) Owns(mail string) bool { return o.Own && o.Has(mail) }
 
 // Mirrors reports whether the calendar mirrors one at another server.
 func (o Origin) Mirrors() bool { return o.From != "" }

@@ -185,10 +185,12 @@ type Told struct {
 	Method Method
 	// Status is the SCHEDULE-STATUS (RFC 6638 §3.2.9); "" if nothing was sent because the event is over.
 	Status string
+	// By is the provider of a linked account that sends the message instead of this server; "" for this server.
+	By string
 }
 
-// Reached reports whether the message was delivered or is queued as mail.
-func (t Told) Reached() bool { return strings.HasPrefix(t.Status, "1.") }
+// Reached reports whether the message was delivered, is queued as mail, or is left to a provider.
+func (t Told) Reached() bool { return t.By != "" || strings.HasPrefix(t.Status, "1.") }
 
 // People counts the recipients that were reached.
 func People(told []Told) int {

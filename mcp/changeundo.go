@@ -265,7 +265,7 @@ func (b changeTools) restoreEvent(ctx context.Context, c *call, cal calendar.Cal
 	if err == nil {
 		v.Untrusted = standing(c.caller, cal, now.Component).Untrusted
 	}
-	if err == nil && c.hasOthers(now.Component) {
+	if err == nil && c.hasOthers(cal, now.Component) {
 		v.Untold = untoldByTrash
 	}
 	name, _ := calendarNames{}.of(cal)

@@ -94,7 +94,9 @@ func (b eventTools) createEvent(ctx context.Context, c *call, cal calendar.Calen
 	if err != nil {
 		return answer{}, err
 	}
-	return same(createdView{viewOfEvent(made), z.details(c.caller, cal, made), beside, c.told(told, made.Component)})
+	return same(createdView{
+		viewOfEvent(made), z.details(c.caller, cal, made), beside, c.told(told, cal, made.Component),
+	})
 }
 
 // updateEvent replaces the properties that the first version's tool has: missing arguments clear them. Other properties
@@ -265,7 +267,7 @@ func (b eventTools) change(
 		return changedView{}, now, err
 	}
 	view := changedView{viewOfEvent(now), "", s.zone.details(c.caller, s.cal, now), clashes{}, c.told(edited.Told,
-		now.Component)}
+		s.cal, now.Component)}
 	if edited.Split != nil {
 		view.SplitFrom = shown(s.found.Object.UID)
 	}
@@ -350,7 +352,7 @@ func (b eventTools) deleteEvent(ctx context.Context, c *call, s subject, _ *even
 		StartWeekday: at.StartWeekday,
 	}
 	v.Untrusted = standing(c.caller, s.cal, s.found.Component).Untrusted
-	v.toldView = c.told(edited.Told, s.found.Component)
+	v.toldView = c.told(edited.Told, s.cal, s.found.Component)
 	if !edited.Saved.Object.Deleted {
 		v.ETag, v.RecurrenceID = edited.Saved.Object.ETag, stamp(s.found.RecurrenceID)
 	}

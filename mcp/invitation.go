@@ -246,8 +246,11 @@ func (b invitationTools) waiting(ctx context.Context, c *call, z zoned, limit in
 	if err != nil {
 		return query.Agenda{}, err
 	}
-	self := func(a schedule.Address) bool {
-		return b.service.Principal(a) == c.caller.User.Name || slices.Contains(mails, a.Mail())
+	selfIn := func(in calendar.Calendar) schedule.Self {
+		return func(a schedule.Address) bool {
+			return b.service.Principal(a) == c.caller.User.Name || slices.Contains(mails, a.Mail()) ||
+				in.Origin.Owns(a.Mail())
+		}
 	}
 	now := b.now()
 	return b.service.Agenda(ctx, c.caller, query.AgendaQuery{
@@ -255,7 +258,7 @@ func (b invitationTools) waiting(ctx context.Context, c *call, z zoned, limit in
 			return cal.Owner != c.caller.User.ID || !cal.Kinds.Has(calendar.Event)
 		}),
 		From: now, Until: now.AddDate(0, 0, invitedDays), Timezone: z.Zone, Limit: limit, Meter: c.meter,
-		Wants: func(event *ical.Component) bool { return awaits(event, self) }, Once: true,
+		Wants: func(in calendar.Calendar, event *ical.Component) bool { return awaits(event, selfIn(in)) }, Once: true,
 	})
 }
 

@@ -35,12 +35,15 @@ func standing(who calendar.Caller, cal calendar.Calendar, event *ical.Component)
 	}
 	if p := event.Property("ORGANIZER"); p != nil {
 		v.Organizer = shown(short(bareAddress(p.Value()), longestListedTitle))
-		if !isOwn(who.User, p.Value()) {
+		switch {
+		case isAccount(who, cal, p.Value()):
+			v.Untrusted = "" // the user made it in the linked account
+		case !isOwn(who.User, p.Value()):
 			v.Untrusted = v.Organizer
 		}
 	}
 	for _, a := range edit.AttendeesOf(event) {
-		if isOwn(who.User, a.Address) && a.Status != "" {
+		if isOwnIn(who, cal, a.Address) && a.Status != "" {
 			v.MyAnswer = wire.Visible(a.Status)
 		}
 	}
@@ -123,6 +126,16 @@ func isOwn(who calendar.User, address string) bool {
 	return name != "" && strings.EqualFold(name, who.Name)
 }
 
+// isAccount reports whether an address is the proven address of the caller's linked account, in a calendar of it.
+func isAccount(who calendar.Caller, cal calendar.Calendar, address string) bool {
+	return cal.Owner == who.User.ID && cal.Origin.Owns(schedule.AddressOf(address).Mail())
+}
+
+// isOwnIn reports whether an address is the caller's in a calendar.
+func isOwnIn(who calendar.Caller, cal calendar.Calendar, address string) bool {
+	return isOwn(who.User, address) || isAccount(who, cal, address)
+}
+
 // bareAddress is an address without its scheme.
 func bareAddress(value string) string {
 	value = strings.TrimSpace(value)
@@ -146,7 +159,10 @@ const (
 		"were sent nothing"
 	untoldByTrash = "restoring from the trash sends no messages: the other attendees will only learn of its next " +
 		"change; undo_change with the deletion's change_id would have told them"
-	untoldByEvent = "nobody organizes this event: the others in it were sent nothing, and the user must tell them"
+	untoldByEvent  = "nobody organizes this event: the others in it were sent nothing, and the user must tell them"
+	untoldByGuest  = "the linked account does not organize this event: its provider sends the others nothing"
+	untoldBySource = "this server sends nothing to the guests of a linked calendar, and its source may not either: " +
+		"the user must tell them"
 )
 
 // telling returns whether others are notified of the call's changes. A token without the invite scope notifies no one,
@@ -161,9 +177,13 @@ func (c *call) telling() calendar.Telling {
 func (c *call) invites() bool { return c.caller.HasScope(calendar.TellOthers) == nil }
 
 // told returns the recipients of a change to an event, or the reason why there are none.
-func (c *call) told(all []calendar.Told, event *ical.Component) toldView {
+func (c *call) told(all []calendar.Told, cal calendar.Calendar, event *ical.Component) toldView {
 	v := toldTo(all)
-	if len(all) > 0 || !c.hasOthers(event) {
+	if len(all) > 0 || !c.hasOthers(cal, event) {
+		return v
+	}
+	if cal.Origin.Mirrors() {
+		v.Untold = untoldAtSource(cal.Origin, event)
 		return v
 	}
 	switch organizer := event.Property("ORGANIZER"); {
@@ -177,10 +197,22 @@ func (c *call) told(all []calendar.Told, event *ical.Component) toldView {
 	return v
 }
 
+// untoldAtSource is the reason why nobody is told of a change in a linked calendar; "" if it is only too small.
+func untoldAtSource(from calendar.Origin, event *ical.Component) string {
+	organizer := event.Property("ORGANIZER")
+	switch {
+	case from.Notifier == "":
+		return untoldBySource
+	case organizer == nil || !from.Has(schedule.AddressOf(organizer.Value()).Mail()):
+		return untoldByGuest
+	}
+	return ""
+}
+
 // hasOthers reports whether an event has attendees other than the user.
-func (c *call) hasOthers(event *ical.Component) bool {
+func (c *call) hasOthers(cal calendar.Calendar, event *ical.Component) bool {
 	return event != nil && slices.ContainsFunc(event.All("ATTENDEE"),
-		func(p *ical.Property) bool { return !isOwn(c.caller.User, p.Value()) })
+		func(p *ical.Property) bool { return !isOwnIn(c.caller, cal, p.Value()) })
 }
 
 // write writes the recipients as text; in a preview, the expected ones.
@@ -202,7 +234,7 @@ func toldTo(all []calendar.Told) (v toldView) {
 	reached := map[string]bool{}
 	for _, t := range all {
 		if t.Reached() {
-			told, reached[t.To] = append(told, t.To+ways[t.Status]), true
+			told, reached[t.To] = append(told, t.To+way(t)), true
 		}
 	}
 	for _, t := range all {
@@ -214,7 +246,15 @@ func toldTo(all []calendar.Told) (v toldView) {
 	return v
 }
 
-// ways describe how a recipient is notified, other than in their calendar on this server.
+// way describes how a recipient is notified, other than in their calendar on this server.
+func way(t calendar.Told) string {
+	if t.By != "" {
+		return " (by " + t.By + ")"
+	}
+	return ways[t.Status]
+}
+
+// ways are the ways by status.
 var ways = map[string]string{
 	"1.0": " (by mail, within a minute)",
 	"1.1": " (in their inbox alone: another event in their calendar has its UID)",

@@ -296,16 +296,16 @@ func (b toolbox) hasWritten(ctx context.Context, c *call, r calendar.Recipient) 
 		return false, nil
 	}
 	return slices.ContainsFunc(found.Occurrences, func(o query.Occurrence) bool {
-		return invitedBy(c.caller.User, o,
-			r.To)
+		return invitedBy(c.caller, o, r.To)
 	}), err
 }
 
 // invitedBy reports whether a user invited an address to an event. A cancelled event does not count, nor does one that
 // sends the address no messages. The organizer of an event in a linked calendar may be the account.
-func invitedBy(user calendar.User, o query.Occurrence, to calendar.MailAddress) bool {
+func invitedBy(who calendar.Caller, o query.Occurrence, to calendar.MailAddress) bool {
 	organizer := o.Component.Property("ORGANIZER")
-	if organizer == nil || !isOwn(user, organizer.Value()) && !isAccount(o.Calendar, organizer) {
+	if organizer == nil || !isOwn(who.User, organizer.Value()) &&
+		!o.Calendar.Origin.Has(schedule.AddressOf(organizer.Value()).Mail()) {
 		return false
 	}
 	if content.WordOf(o.Component, "STATUS") == string(edit.Cancelled) {
@@ -315,9 +315,4 @@ func invitedBy(user calendar.User, o query.Occurrence, to calendar.MailAddress) 
 		agent, _ := p.Param("SCHEDULE-AGENT")
 		return !strings.EqualFold(agent, "NONE") && strings.EqualFold(schedule.AddressOf(p.Value()).Mail(), string(to))
 	})
-}
-
-// isAccount reports whether an address belongs to the account of a linked calendar.
-func isAccount(cal calendar.Calendar, p *ical.Property) bool {
-	return cal.Origin.Mirrors() && strings.EqualFold(schedule.AddressOf(p.Value()).Mail(), cal.Origin.From)
 }

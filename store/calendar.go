@@ -53,6 +53,9 @@ var (
 		{"description", func(c *calendarRow) any { return &c.Description }},
 		{"origin", func(c *calendarRow) any { return &c.Origin.From }},
 		{"origin_writable", func(c *calendarRow) any { return &c.Origin.Writable }},
+		{"origin_address", func(c *calendarRow) any { return &c.Origin.Address }},
+		{"origin_own", func(c *calendarRow) any { return &c.Origin.Own }},
+		{"origin_notifier", func(c *calendarRow) any { return &c.Origin.Notifier }},
 		{"timezone_data", func(c *calendarRow) any { return &c.TimezoneData }},
 		{"(SELECT " + ownerText + " FROM users u WHERE u.id = owner_id)", ownerField.into},
 	}

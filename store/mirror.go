@@ -138,7 +138,8 @@ func (s mirrorStore) SealAccount(ctx context.Context, a calendar.Account, before
 func (s mirrorStore) DeleteAccount(ctx context.Context, id calendar.AccountID) error {
 	return s.transact(ctx, func(t *transaction) error {
 		t.hint.Everything = true
-		err := t.Run(ctx, `UPDATE calendars SET origin = '', origin_writable = FALSE
+		err := t.Run(ctx, `UPDATE calendars SET origin = '', origin_writable = FALSE,
+			origin_address = '', origin_own = FALSE, origin_notifier = ''
 			WHERE id IN (SELECT calendar_id FROM mirrors WHERE account_id = $1)`, id)
 		if err != nil {
 			return err
@@ -225,8 +226,9 @@ func (t mirrorTx) InsertMirror(ctx context.Context, m calendar.Mirror, o calenda
 // SetOrigin implements [calendar.Tx].
 func (t mirrorTx) SetOrigin(ctx context.Context, id calendar.CalendarID, o calendar.Origin) error {
 	t.hint.Everything = true
-	return db.ExpectRow(t.Exec(ctx, `UPDATE calendars SET origin = $2, origin_writable = $3
-		WHERE id = $1`, id, o.From, o.Writable))
+	return db.ExpectRow(t.Exec(ctx, `UPDATE calendars SET origin = $2, origin_writable = $3,
+		origin_address = $4, origin_own = $5, origin_notifier = $6 WHERE id = $1`,
+		id, o.From, o.Writable, o.Address, o.Own, o.Notifier))
 }
 
 // PutMirror implements [calendar.Tx].

@@ -80,7 +80,7 @@ func (w *Work) Schedule(
 		}
 	}
 	if cal.Origin.Mirrors() {
-		if err := w.notifyBySource(ctx, cal, old, next, tell); err != nil {
+		if err := w.scheduleAtSource(ctx, cal, old, next, d); err != nil {
 			return err
 		}
 	}

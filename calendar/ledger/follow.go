@@ -6,10 +6,9 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Follow applies a remote calendar's name and write permission to its linked calendar. A name that its owner gave it
-// here stays.
+// Follow applies a remote calendar's name and origin to its linked calendar. A name that its owner gave it here stays.
 func (s *Ledger) Follow(
-	ctx context.Context, cal calendar.Calendar, m calendar.Mirror, name string, writable bool,
+	ctx context.Context, cal calendar.Calendar, m calendar.Mirror, name string, from calendar.Origin,
 ) error {
 	if name != "" && m.RemoteName != "" && cal.Name == m.RemoteName && name != cal.Name {
 		err := s.PatchCalendar(ctx, foreignCaller(cal), cal.ID,
@@ -22,10 +21,8 @@ func (s *Ledger) Follow(
 		}
 	}
 	return s.writer.UpdateMirror(ctx, func(tx calendar.MirrorKeeper) error {
-		if cal.Origin.Writable != writable {
-			if err := tx.SetOrigin(ctx, cal.ID, calendar.Origin{
-				From: cal.Origin.From, Writable: writable,
-			}); err != nil {
+		if cal.Origin != from {
+			if err := tx.SetOrigin(ctx, cal.ID, from); err != nil {
 				return err
 			}
 		}

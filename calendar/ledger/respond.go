@@ -54,7 +54,8 @@ func (s *Ledger) respond(
 	if err != nil {
 		return edit.Result{}, nil, err
 	}
-	self := parties.Are(cal.Owner)
+	known := parties.Are(cal.Owner)
+	self := func(a schedule.Address) bool { return known(a) || cal.Origin.Owns(a.Mail()) }
 	if schedule.RoleIn(o, self) == schedule.Organizer {
 		return edit.Result{}, nil, calendar.Errorf(calendar.Invalid, "",
 			"the owner of %q organizes this event: there is no invitation to answer", cal.Name)
@@ -78,8 +79,8 @@ func (s *Ledger) respond(
 	return edit.Result{Document: made.Document, Instance: a.Instance}, kept, err
 }
 
-// host makes a calendar's owner the organizer of events with attendees but without an organizer. Without a mail address
-// attendees could not answer, so no invitations are sent.
+// host makes a calendar's owner the organizer of events with attendees but without an organizer. In a linked calendar
+// that is the account's address. Without a mail address attendees could not answer, so no invitations are sent.
 func (s *Ledger) host(ctx context.Context, cal calendar.Calendar, docs ...*ical.Document) error {
 	for _, doc := range docs {
 		if doc == nil {
@@ -92,6 +93,10 @@ func (s *Ledger) host(ctx context.Context, cal calendar.Calendar, docs ...*ical.
 		owner, err := s.store.UserByID(ctx, cal.Owner)
 		if err != nil {
 			return err
+		}
+		if cal.Origin.Address != "" {
+			schedule.Host(o, schedule.AddressOf("mailto:"+cal.Origin.Address), owner.DisplayName)
+			continue
 		}
 		by := schedule.AddressOf("mailto:" + owner.Email)
 		found, err := s.FindParties(ctx, s.store, []schedule.Address{by})

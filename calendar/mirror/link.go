@@ -198,9 +198,17 @@ func (m *Mirror) show(ctx context.Context, c calendar.Caller, a calendar.Account
 		props.Description = &r.Description
 	}
 	mirror := calendar.Mirror{Account: a.ID, Remote: r.ID, RemoteName: r.Name}
-	_, err := m.ledger.CreateMirror(ctx, c, calendar.NewCalendar{Properties: props}, mirror,
-		calendar.Origin{From: a.Name, Writable: r.Writable})
+	_, err := m.ledger.CreateMirror(ctx, c, calendar.NewCalendar{Properties: props}, mirror, m.originOf(a, a.Name, r))
 	return err
+}
+
+// originOf returns the origin of the calendar that shows a remote one, with the given name of the account.
+func (m *Mirror) originOf(a calendar.Account, name string, r Remote) calendar.Origin {
+	o := calendar.Origin{From: name, Writable: r.Writable, Address: strings.ToLower(r.Address), Own: r.Own}
+	if p := m.Providers[a.Provider]; p.Notifies {
+		o.Notifier = p.Title
+	}
+	return o
 }
 
 // nameOf cuts a remote name to the length that a calendar here allows.
@@ -246,17 +254,21 @@ func (m *Mirror) discover(ctx context.Context, source Source, a calendar.Account
 	return nil
 }
 
-// follow applies the remote calendar's name and write permission.
+// follow applies the remote calendar's name, write permission and address.
 func (m *Mirror) follow(ctx context.Context, a calendar.Account, one calendar.Mirror, r Remote) error {
 	r.Name = nameOf(r.Name)
 	cal, err := m.Store.Calendar(ctx, a.Owner, one.Calendar)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
 		return nil // it was deleted in the meantime
 	}
-	if err != nil || cal.Origin.Writable == r.Writable && one.RemoteName == r.Name {
+	if err != nil {
 		return err
 	}
-	return m.ledger.Follow(ctx, cal, one, r.Name, r.Writable)
+	from := m.originOf(a, cal.Origin.From, r)
+	if cal.Origin == from && one.RemoteName == r.Name {
+		return nil
+	}
+	return m.ledger.Follow(ctx, cal, one, r.Name, from)
 }
 
 // asked turns an error of a first sync into a message for the user who is linking the account.

@@ -16,10 +16,10 @@ type following struct {
 }
 
 func (f *following) Follow(
-	ctx context.Context, cal calendar.Calendar, m calendar.Mirror, name string, writable bool,
+	ctx context.Context, cal calendar.Calendar, m calendar.Mirror, name string, from calendar.Origin,
 ) error {
 	f.n++
-	return f.Ledger.Follow(ctx, cal, m, name, writable)
+	return f.Ledger.Follow(ctx, cal, m, name, from)
 }
 
 // TestALongNameIsTakenOverOnce: a name of which a part only fits here, cut in the middle of a letter, is no new one

@@ -16,7 +16,7 @@ type Ledger interface {
 	) (calendar.Calendar, error)
 	DeleteCalendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID) error
 	FillNote(ctx context.Context, c calendar.Caller, m calendar.Mirror, o calendar.Origin) error
-	Follow(ctx context.Context, cal calendar.Calendar, m calendar.Mirror, name string, writable bool) error
+	Follow(ctx context.Context, cal calendar.Calendar, m calendar.Mirror, name string, from calendar.Origin) error
 	Arrive(ctx context.Context, cal calendar.Calendar, a calendar.Arrival) (calendar.Arrived, error)
 	Overtaken(ctx context.Context, c calendar.Caller, cal calendar.Calendar, lost calendar.Outgoing) error
 }
@@ -37,6 +37,8 @@ type Provider struct {
 	Title string
 	// Every is the default interval between two syncs, Least the shortest that a user can choose.
 	Every, Least time.Duration
+	// Notifies is set if the provider notifies the attendees of events that are written to it.
+	Notifies bool
 	// Feed is set if an account is a single read-only calendar.
 	Feed bool
 	// Mail is set if an account has mail and no calendars, see [Mirror.Reach].

@@ -42,6 +42,11 @@ type Remote struct {
 	Writable bool
 	// Primary is set for the account's main calendar.
 	Primary bool
+	// Address is the mail address that organizes events created in it; "" if it is unknown.
+	Address string
+	// Own is set if the source vouches that Address belongs to the account. An address that a server of the user's
+	// choice names is not proven.
+	Own bool
 }
 
 // Object is an object of a remote calendar.

@@ -26,7 +26,7 @@ type AgendaQuery struct {
 	// Empty matches every event. See [content.Words].
 	Keyword, Attendee string
 	// Wants is a further filter; nil means all events.
-	Wants func(event *ical.Component) bool
+	Wants func(in calendar.Calendar, event *ical.Component) bool
 	// Once returns only the first occurrence of a series, plus its moved instances.
 	Once bool
 	// After continues after the last occurrence of a previous page; nil starts at the beginning.
@@ -161,7 +161,7 @@ func (g *gathering) add(cal calendar.Calendar, i Instance) error {
 		return nil
 	}
 	if i.Component != g.judged {
-		g.judged, g.fits = i.Component, g.wanted(i.Component)
+		g.judged, g.fits = i.Component, g.wanted(cal, i.Component)
 	}
 	if o := (Occurrence{cal, i}); g.fits && (g.query.After == nil || o.Spot().compare(*g.query.After) > 0) {
 		return g.take(o)
@@ -170,10 +170,10 @@ func (g *gathering) add(cal calendar.Calendar, i Instance) error {
 }
 
 // wanted reports whether a component matches the query.
-func (g *gathering) wanted(c *ical.Component) bool {
+func (g *gathering) wanted(in calendar.Calendar, c *ical.Component) bool {
 	return (len(g.keyword) == 0 || content.Found(g.keyword, content.WordsOf(c))) &&
 		(len(g.attendee) == 0 || content.Found(g.attendee, content.PeopleWords(c))) &&
-		(g.query.Wants == nil || g.query.Wants(c))
+		(g.query.Wants == nil || g.query.Wants(in, c))
 }
 
 // told reports whether an instance repeats a series that was already found. Overridden instances are always reported.

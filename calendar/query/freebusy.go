@@ -116,7 +116,11 @@ func refusedAsTooMany(err error) error {
 
 // addresses returns the owner's addresses, to recognize the owner among the attendees.
 func (s *Queries) addresses(ctx context.Context, cal calendar.Calendar) ([]string, error) {
-	return s.store.Mails(ctx, cal.Owner)
+	mails, err := s.store.Mails(ctx, cal.Owner)
+	if cal.Origin.Own && cal.Origin.Address != "" {
+		mails = append(mails, cal.Origin.Address)
+	}
+	return mails, err
 }
 
 // BusyText writes the result of a [BusyQuery] as a calendar object with one VFREEBUSY (RFC 4791 §7.10).

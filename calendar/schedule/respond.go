@@ -150,6 +150,33 @@ func Host(o *content.Object, by Address, name string) bool {
 	return true
 }
 
+// Rehost makes an address the organizer of an event in place of another address of the same person, who may be listed
+// among the attendees, too. It reports whether that changed anything.
+func Rehost(o *content.Object, is Self, by Address) bool {
+	org := organizer(o)
+	if org == nil || !is(addressOf(org)) || addressOf(org) == by {
+		return false
+	}
+	for _, c := range o.Components() {
+		if p := c.Property("ORGANIZER"); p != nil {
+			readdress(p, by)
+		}
+		if mine := attendee(c, is); mine != nil && attendee(c, only(by)) == nil {
+			readdress(mine, by)
+		}
+		c.RemoveFunc(func(p *ical.Property) bool {
+			return p.Name() == "ATTENDEE" && addressOf(p) != by && is(addressOf(p))
+		})
+	}
+	return true
+}
+
+// readdress gives a person's line another address. EMAIL repeats the old one (RFC 7986 §6.2).
+func readdress(p *ical.Property, by Address) {
+	p.SetValue(string(by))
+	p.RemoveParam("EMAIL")
+}
+
 // invitesOthers reports whether another person takes part.
 func invitesOthers(o *content.Object, than Address) bool {
 	return slices.ContainsFunc(Attendees(o), func(a Address) bool { return a != than })

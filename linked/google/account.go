@@ -61,6 +61,22 @@ type listed struct {
 	Reminders   []Reminder `json:"defaultReminders"`
 }
 
+// groupDomain is the end of the ids of secondary calendars.
+const groupDomain = "@group.calendar.google.com"
+
+// organizer returns the address that organizes events created in the calendar: its id.
+func (c listed) organizer() string {
+	if strings.Contains(c.ID, "@") {
+		return c.ID
+	}
+	return ""
+}
+
+// own reports whether that address is the account's. A calendar of another user may be shared with the role owner.
+func (c listed) own() bool {
+	return c.Primary || c.Role == "owner" && strings.HasSuffix(c.ID, groupDomain)
+}
+
 // Calendars implements mirror.Source.
 func (a *Account) Calendars(ctx context.Context) ([]mirror.Remote, error) {
 	var all []mirror.Remote
@@ -85,6 +101,7 @@ func (a *Account) Calendars(ctx context.Context) ([]mirror.Remote, error) {
 			all = append(all, mirror.Remote{
 				ID: c.ID, Name: name, Color: strings.ToUpper(c.Color), Zone: c.Zone, Description: c.Description,
 				Writable: c.Role == "owner" || c.Role == "writer", Primary: c.Primary,
+				Address: c.organizer(), Own: c.own(),
 			})
 		}
 		if page.Next == "" {

@@ -17,7 +17,7 @@ const (
 // Provider serves Google accounts, with the API at the given address.
 func Provider(client *token.Client, api string, zones *zone.DB) mirror.Provider {
 	return mirror.Provider{
-		Title: "Google", Every: every, Least: least,
+		Title: "Google", Notifies: true, Every: every, Least: least,
 		Address: func(s mirror.Secret) string { return s.Username },
 		Open:    client.Opens(func(access token.Access) mirror.Source { return Open(api, client.HTTP, zones, access) }),
 	}

@@ -97,12 +97,25 @@ const calendars = "/me/calendars"
 func (a *Account) Calendars(ctx context.Context) ([]mirror.Remote, error) {
 	var all []mirror.Remote
 	found, _, err := list[calendar](ctx, a, calendars)
+	self := ownerOf(found)
 	for _, c := range found {
 		all = append(all, mirror.Remote{
 			ID: c.ID, Name: c.Name, Color: strings.ToUpper(c.Color), Writable: c.CanEdit, Primary: c.Default,
+			Address: c.Owner.Address, Own: self != "" && strings.EqualFold(c.Owner.Address, self),
 		})
 	}
 	return all, rest.Gone(err)
+}
+
+// ownerOf returns the account's address: the owner of its default calendar. Other users own calendars that they share
+// with the account.
+func ownerOf(all []calendar) string {
+	for _, c := range all {
+		if c.Default {
+			return c.Owner.Address
+		}
+	}
+	return ""
 }
 
 // calendar reads one of them.

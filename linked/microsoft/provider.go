@@ -18,7 +18,7 @@ const (
 // Provider serves Microsoft accounts, with Graph at the given address.
 func Provider(client *token.Client, api string, zones *zone.DB) mirror.Provider {
 	return mirror.Provider{
-		Title: "Microsoft", Every: every, Least: least,
+		Title: "Microsoft", Notifies: true, Every: every, Least: least,
 		Address: func(s mirror.Secret) string { return s.Username },
 		Open: client.Opens(func(access token.Access) mirror.Source {
 			return Open(api, client.HTTP, zones, client.Now, access)
@@ -29,10 +29,5 @@ func Provider(client *token.Client, api string, zones *zone.DB) mirror.Provider 
 // Whose returns the account's address.
 func (a *Account) Whose(ctx context.Context) (string, error) {
 	all, _, err := list[calendar](ctx, a, calendars)
-	for _, c := range all {
-		if c.Default {
-			return c.Owner.Address, nil
-		}
-	}
-	return "", rest.Gone(err)
+	return ownerOf(all), rest.Gone(err)
 }

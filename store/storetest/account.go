@@ -216,10 +216,15 @@ func mirrorShows(b *bundle) {
 		return tx.InsertMirror(b.Context(), calendar.Mirror{Calendar: plain.ID, Account: a.ID, Remote: "r"},
 			calendar.Origin{From: "x"})
 	}), calendar.Exists, "")
-	b.update(func(tx calendar.Tx) error { return tx.SetOrigin(b.Context(), cal.ID, calendar.Origin{From: "new"}) })
+	renamed := calendar.Origin{From: "new", Address: "ann@example.net", Own: true, Notifier: "Model"}
+	b.update(func(tx calendar.Tx) error { return tx.SetOrigin(b.Context(), cal.ID, renamed) })
 	got, err = b.Calendar(b.Context(), ann.ID, cal.ID)
 	b.must(err)
-	same(b, "origin by another name", got.Origin, calendar.Origin{From: "new"})
+	same(b, "origin by another name", got.Origin, renamed)
+	b.must(b.DeleteAccount(b.Context(), a.ID))
+	got, err = b.Calendar(b.Context(), ann.ID, cal.ID)
+	b.must(err)
+	same(b, "origin without its account", got.Origin, calendar.Origin{})
 }
 
 func mirrorRemembers(b *bundle) {

@@ -139,7 +139,11 @@ func (s *Server) insert(r *http.Request, c *Calendar) (any, error) {
 		}
 	}
 	delete(e, "id")
-	return s.take(r, c, e, e), nil
+	sent := maps.Clone(e)
+	if !strings.HasSuffix(r.URL.Path, "/import") {
+		e["organizer"] = map[string]any{"email": c.ID, "self": true}
+	}
+	return s.take(r, c, e, sent), nil
 }
 
 // take stores the event of a write request.

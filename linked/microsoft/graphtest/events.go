@@ -317,6 +317,42 @@ func (s *Server) patch(r *http.Request) (any, error) {
 	return s.take(r, e, changes), nil
 }
 
+// replies are the answers that an attendee can give, and the responses that they become.
+var replies = map[string]string{
+	"accept": "accepted", "decline": "declined", "tentativelyAccept": "tentativelyAccepted",
+}
+
+// reply serves an attendee's answer.
+func (s *Server) reply(r *http.Request, response string) (any, error) {
+	e, err := s.found(r)
+	if err != nil {
+		return nil, err
+	}
+	if e["isOrganizer"] == true {
+		return nil, no(http.StatusBadRequest, "ErrorInvalidRequest", "You can't respond to your own meeting.")
+	}
+	var sent Event
+	if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
+		return nil, no(http.StatusBadRequest, "ErrorInvalidRequest", "the body is no JSON")
+	}
+	status := map[string]any{"response": response, "time": s.at()}
+	e["responseStatus"] = status
+	guests, _ := e["attendees"].([]any)
+	answered := make([]any, 0, len(guests))
+	for _, g := range guests {
+		guest, _ := g.(map[string]any)
+		guest = maps.Clone(guest)
+		if at, _ := guest["emailAddress"].(map[string]any); strings.EqualFold(fmt.Sprint(at["address"]), s.Owner) {
+			guest["status"] = status
+		}
+		answered = append(answered, guest)
+	}
+	e["attendees"] = answered
+	s.put(e)
+	s.Took(r.Method+" "+response, fmt.Sprint(e["id"]), sent)
+	return nil, nil // as Graph, which answers 202 without a body
+}
+
 // reset drops all exceptions of a series, as a change of its rule does.
 func (s *Server) reset(series Event) {
 	for id, one := range s.events {

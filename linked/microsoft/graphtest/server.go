@@ -31,7 +31,7 @@ type stored struct {
 	gone    bool
 }
 
-// Server is the fake server. It has one calendar, "cal", of alice@example.com.
+// Server is the fake server. It has one calendar, "cal", of its owner.
 type Server struct {
 	resttest.Faults
 	resttest.Writes
@@ -44,6 +44,8 @@ type Server struct {
 	Base string
 	// PageSize is the number of events per page.
 	PageSize int
+	// Owner is the account's address.
+	Owner string
 
 	mu        sync.Mutex
 	events    map[string]*stored
@@ -57,7 +59,10 @@ type Server struct {
 
 // New makes a server with an empty calendar. It accepts the access token "good".
 func New() *Server {
-	s := &Server{PageSize: 3, events: map[string]*stored{}, names: map[string]bool{}, fields: map[string]bool{}}
+	s := &Server{
+		PageSize: 3, Owner: "alice@example.com",
+		events: map[string]*stored{}, names: map[string]bool{}, fields: map[string]bool{},
+	}
 	for line := range strings.Lines(fieldsText) {
 		if words := strings.Fields(line); len(words) > 0 && !strings.HasPrefix(line, "#") {
 			s.fields[words[0]] = true
@@ -148,7 +153,7 @@ func (s *Server) put(from Event) Event {
 		"isReminderOn":               false,
 		"reminderMinutesBeforeStart": 15, "responseRequested": true, "allowNewTimeProposals": true,
 		"locations": []any{}, "isOrganizer": true,
-		"organizer": map[string]any{"emailAddress": map[string]any{"name": "Alice", "address": "alice@example.com"}},
+		"organizer": map[string]any{"emailAddress": map[string]any{"name": "Alice", "address": s.Owner}},
 		"attendees": []any{},
 	}
 	maps.Copy(e, from)
@@ -215,6 +220,10 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("PATCH "+base+"/events/{event}", s.guarded(s.patch))
 	mux.HandleFunc("DELETE "+base+"/events/{event}", s.guarded(s.remove))
 	mux.HandleFunc("GET "+base+"/events/{event}/instances", s.guarded(s.instances))
+	for name, response := range replies {
+		mux.HandleFunc("POST "+base+"/events/{event}/"+name,
+			s.guarded(func(r *http.Request) (any, error) { return s.reply(r, response) }))
+	}
 	return s.Before(mux)
 }
 
@@ -265,7 +274,7 @@ func (s *Server) guarded(answer func(r *http.Request) (any, error)) http.Handler
 func (s *Server) calendar(*http.Request) (any, error) {
 	return map[string]any{
 		"id": "cal", "name": "Calendar", "hexColor": "", "canEdit": true, "isDefaultCalendar": true,
-		"owner": map[string]any{"name": "Alice", "address": "alice@example.com"},
+		"owner": map[string]any{"name": "Alice", "address": s.Owner},
 	}, nil
 }
 
