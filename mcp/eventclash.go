@@ -42,7 +42,7 @@ type createdView struct {
 }
 
 // The conflicts of a new or moved event may be events that others wrote.
-func (v createdView) foreign() bool { return v.standingView.foreign() || v.clashes.foreign() }
+func (v createdView) foreign() bool { return v.detailsView.foreign() || v.clashes.foreign() }
 
 const (
 	// maxClashes limits the conflicts and the duplicates in a result.

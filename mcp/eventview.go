@@ -9,6 +9,7 @@ import (
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/recur"
+	"caldav-mcp-server/calendar/schedule"
 	"caldav-mcp-server/ical"
 	"caldav-mcp-server/mcp/wire"
 )
@@ -86,6 +87,29 @@ type detailsView struct {
 	Transparency string  `json:"transparency,omitempty" in:"get_event"`
 	Attendees    []shown `json:"attendees,omitempty" doc:"Each followed by the answer." in:"get_event"`
 	standingView `in:"get_event"`
+
+	Comments []attendeeComment `json:"attendee_comments,omitempty" in:"get_event"`
+}
+
+func (v detailsView) foreign() bool { return v.standingView.foreign() || v.Comments != nil }
+
+// attendeeComment is an attendee's message to the organizer.
+type attendeeComment struct {
+	Comment   shown `json:"comment"`
+	Untrusted shown `json:"untrusted_text_by" doc:"The attendee."`
+}
+
+// mostComments limits the comments in a result.
+const mostComments = 20
+
+// commentsOn lists the comments that attendees sent with their answers.
+func commentsOn(c *ical.Component) (all []attendeeComment) {
+	for _, p := range c.All("ATTENDEE") {
+		if text := schedule.CommentOf(p); text != "" && len(all) < mostComments {
+			all = append(all, attendeeComment{shown(cut(text)), shown(short(bareAddress(p.Value()), longestListedTitle))})
+		}
+	}
+	return all
 }
 
 // stamp formats a moment as in the first version: in UTC, or as a date or a floating time. A floating time in the
@@ -194,6 +218,7 @@ func (z zoned) details(who calendar.Caller, cal calendar.Calendar, i query.Insta
 		standingView: standing(who, cal, c),
 	}
 	v.Attendees = few(each(edit.AttendeesOf(c), attendeeText))
+	v.Comments = commentsOn(c)
 	return v
 }
 

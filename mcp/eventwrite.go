@@ -69,7 +69,7 @@ type changedView struct {
 	toldView
 }
 
-func (v changedView) foreign() bool { return v.standingView.foreign() || v.clashes.foreign() }
+func (v changedView) foreign() bool { return v.detailsView.foreign() || v.clashes.foreign() }
 
 // patchedView is an event that may have lost properties.
 type patchedView struct {

@@ -239,12 +239,13 @@ func TestInvitationsOfALinkedAccount(t *testing.T) {
 		}
 		use(t, r.door, "alice", "respond_to_event", map[string]any{
 			"calendar_id": r.cal, "event_uid": waiting.Invitations[0].UID, "answer": "decline",
+			"comment": "On holiday, sorry",
 		}, &now)
 		told := []string{"boss@corp.test (by " + name + ")"}
 		if diff := cmp.Diff(told, now.Told); diff != "" || now.Answered != "DECLINED" {
 			t.Errorf("%s, told -want +got\n%s", now.Answered, diff)
 		}
-		if said := r.answer(); !strings.HasPrefix(said, "declined") {
+		if said := r.answer(); said != "declined On holiday, sorry" {
 			t.Errorf("%s has %q", name, said)
 		}
 		said := r.say(t, r.door, "alice", "list_events", map[string]any{"date_range": "2026-03-05"})

@@ -121,9 +121,9 @@ func setParam(p *ical.Property, name, value string) {
 	}
 }
 
-// The scheduling parameters (RFC 6638 §7) and two of our own. X-REPLIED is the time when an external attendee wrote
+// The scheduling parameters (RFC 6638 §7), and three others. X-REPLIED is the time when an external attendee wrote
 // their answer, so that an older answer that arrives later is recognized. X-PERCENT-COMPLETE is how much of a task an
-// attendee has done.
+// attendee has done. X-RESPONSE-COMMENT, which Google's iCalendar has too, is an attendee's message to the organizer.
 const (
 	paramAgent    = "SCHEDULE-AGENT"
 	paramStatus   = "SCHEDULE-STATUS"
@@ -133,6 +133,7 @@ const (
 	paramSentBy   = "SENT-BY"
 	paramReplied  = "X-REPLIED"
 	paramPercent  = "X-PERCENT-COMPLETE"
+	paramComment  = "X-RESPONSE-COMMENT"
 	paramFrom     = "DELEGATED-FROM"
 )
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/ical"
@@ -154,6 +155,7 @@ func (x *reading) note(target *ical.Component, line, said *ical.Property, c *ica
 		setParam(line, paramRSVP, "")
 	}
 	setParam(line, paramStatus, "2.0")
+	setParam(line, paramComment, comment(c))
 	if done := percent(c); done != "" {
 		setParam(line, paramPercent, done)
 	}
@@ -168,6 +170,22 @@ func (x *reading) note(target *ical.Component, line, said *ical.Property, c *ica
 		setParam(line, paramReplied, stamp)
 	}
 	return line.String() != before
+}
+
+// commentMost limits the part of a comment that the organizer's event keeps, in bytes. RFC 6638 lets every attendee
+// write into the organizer's event.
+const commentMost = 1000
+
+// comment returns an attendee's message to the organizer, in an answer or in the attendee's own copy.
+func comment(c *ical.Component) string {
+	text := strings.TrimSpace(content.TextOf(c, "COMMENT"))
+	return strings.ToValidUTF8(text[:min(len(text), commentMost)], "")
+}
+
+// CommentOf returns the comment that an attendee sent with the answer in a line of the organizer's event; "" if none.
+func CommentOf(line *ical.Property) string {
+	text, _ := line.Param(paramComment)
+	return text
 }
 
 // sends reports whether an attendee has named this delegate. A delegate's own claim does not count. Otherwise an

@@ -422,7 +422,8 @@ func answered(old, now, told *reading, is Self, forced bool) []*ical.Component {
 		if p := attendee(old.master(), is); p != nil {
 			was = partstat(p)
 		}
-		everything = everything || partstat(attendee(c, is)) != was || further(old.master(), c)
+		everything = everything || partstat(attendee(c, is)) != was || further(old.master(), c) ||
+			commented(old.master(), c, was)
 		if everything {
 			all = append(all, given(old.master(), c, is))
 		}
@@ -444,7 +445,8 @@ func answered(old, now, told *reading, is Self, forced bool) []*ical.Component {
 		case out && before && everything && told.attends(told.at(key, ids[key]), is):
 			all = append(all, told.saying(told.at(key, ids[key]), is, Declined))
 		case c == nil || !now.attends(c, is):
-		case everything && now.apart[key] != nil, (said(now, c, is) != answer || further(was, c)) && !out:
+		case everything && now.apart[key] != nil,
+			(said(now, c, is) != answer || further(was, c) || commented(was, c, answer)) && !out:
 			all = append(all, given(was, c, is))
 		}
 	}
@@ -453,6 +455,11 @@ func answered(old, now, told *reading, is Self, forced bool) []*ical.Component {
 
 // further reports whether an attendee has progressed with a task. Without progress, the percentage is the organizer's.
 func further(was, c *ical.Component) bool { return was != nil && percent(c) != percent(was) }
+
+// commented reports whether an attendee who keeps an answer has another comment on it.
+func commented(was, c *ical.Component, answer string) bool {
+	return was != nil && answer != NeedsAction && comment(c) != comment(was)
+}
 
 // given returns a component as sent in an answer. It contains the progress of a task only if the attendee set it.
 func given(was, c *ical.Component, is Self) *ical.Component {

@@ -147,7 +147,7 @@ func undress(c *ical.Component, method Method) {
 
 // bare removes the parameters that are private to a person and their server.
 func bare(p *ical.Property) {
-	for _, name := range [...]string{paramAgent, paramStatus, paramForce, paramReplied, paramPercent} {
+	for _, name := range [...]string{paramAgent, paramStatus, paramForce, paramReplied, paramPercent, paramComment} {
 		p.RemoveParam(name)
 	}
 }

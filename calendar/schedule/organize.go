@@ -285,6 +285,7 @@ func settleAnswer(p, stored *ical.Property, retimed bool) {
 		setParam(p, paramStatus, "")
 		setParam(p, paramReplied, "")
 		setParam(p, paramPercent, "")
+		setParam(p, paramComment, "")
 		if stored != nil {
 			carryParams(p, stored, paramStatus)
 		}
@@ -292,7 +293,7 @@ func settleAnswer(p, stored *ical.Property, retimed bool) {
 		if partstat(p) != partstat(stored) {
 			carryParams(p, stored, paramPartstat)
 		}
-		carryParams(p, stored, paramStatus, paramReplied, paramPercent, "DELEGATED-TO", paramFrom)
+		carryParams(p, stored, paramStatus, paramReplied, paramPercent, paramComment, "DELEGATED-TO", paramFrom)
 	}
 }
 

@@ -293,6 +293,9 @@ func (r *reader) people(c *ical.Component, e *Event) error {
 		e.Organizer = &Person{Email: address}
 		e.Organizer.Name, _ = p.Param("CN")
 	}
+	if mine := r.cal.guest(e); mine != nil {
+		mine.Comment = vevent.TextOf(c, "COMMENT")
+	}
 	return nil
 }
 

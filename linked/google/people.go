@@ -2,7 +2,9 @@ package google
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
+	"strings"
 
 	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/ical"
@@ -17,10 +19,28 @@ func (w writer) people(c *ical.Component, e *Event) error {
 	if o := e.Organizer; o != nil && o.Email != "" {
 		c.Add(vevent.Person("ORGANIZER", o.Email, o.Name))
 	}
-	for _, a := range e.Attendees {
+	mine := w.cal.guest(e)
+	for i, a := range e.Attendees {
+		if mine == &e.Attendees[i] && a.Comment != "" {
+			c.Add(ical.NewText("COMMENT", a.Comment))
+			a.Comment = ""
+		}
 		c.Add(attendee(a))
 	}
 	return nil
+}
+
+// guest returns the account among the attendees of an event that another person organizes, or nil. The account's
+// comment is the event's COMMENT, which an answer carries to the organizer (RFC 5546 §3.2.3).
+func (c Calendar) guest(e *Event) *Attendee {
+	if c.Self == "" || e.Organizer == nil || strings.EqualFold(e.Organizer.Email, c.Self) {
+		return nil
+	}
+	i := slices.IndexFunc(e.Attendees, func(a Attendee) bool { return strings.EqualFold(a.Email, c.Self) })
+	if i < 0 {
+		return nil
+	}
+	return &e.Attendees[i]
 }
 
 func attendee(a Attendee) *ical.Property {

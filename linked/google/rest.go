@@ -145,6 +145,7 @@ func (r *reader) surplus(c *ical.Component, e *Event) (string, error) {
 	kept := ical.NewComponent("VEVENT")
 	for p := range c.Properties() {
 		switch {
+		case p.Name() == "COMMENT" && has(shown, p): // the account's, to the organizer
 		case p.Name() == "COLOR" && e.Color == "", p.Name() == "CONFERENCE" && !has(shown, p),
 			!slices.Contains(mapped, p.Name()):
 			kept.Add(p.Clone())

@@ -56,6 +56,8 @@ type Event struct {
 	Recurrence  *Recurrence     `json:"recurrence,omitempty"`
 
 	Rest map[string]json.RawMessage `json:"-"`
+	// Comment is the account's message to the organizer, sent with its answer. Graph does not return it.
+	Comment string `json:"-"`
 }
 
 // Moment is a wall-clock time in a zone, by its IANA or Windows name.

@@ -55,7 +55,7 @@ func (r *reader) event(c *ical.Component) (*Event, error) {
 				"description.", p.Name())
 		}
 	}
-	e := &Event{Transaction: ours + vevent.TextOf(c, "UID")}
+	e := &Event{Transaction: ours + vevent.TextOf(c, "UID"), Comment: vevent.TextOf(c, "COMMENT")}
 	steps := []func(*ical.Component, *Event) error{r.times, r.rest, r.words, r.people, r.meeting, r.reminder}
 	for _, step := range steps {
 		if err := step(c, e); err != nil {

@@ -65,6 +65,9 @@ func (w *write) reply(ctx context.Context, now, want *Event) error {
 		}
 		if strings.EqualFold(c.Owner.Address, a.Address.Address) {
 			body := map[string]any{"sendResponse": true}
+			if want.Comment != "" {
+				body["comment"] = want.Comment
+			}
 			return w.send(ctx, http.MethodPost, eventPath(now.ID)+"/"+replies[a.Status.Response], "", body, nil)
 		}
 	}

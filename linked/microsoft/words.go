@@ -46,7 +46,7 @@ const (
 // unheld are the properties of RFC 5545, 7986 and 9073 without a Graph field. X- properties are not listed: they are
 // notes of programs and are dropped.
 var unheld = []string{
-	"ATTACH", "COLOR", "COMMENT", "CONCEPT", "CONTACT", "EXRULE", "GEO", "IMAGE", "LINK", "RDATE", "REFID",
+	"ATTACH", "COLOR", "CONCEPT", "CONTACT", "EXRULE", "GEO", "IMAGE", "LINK", "RDATE", "REFID",
 	"RELATED-TO", "RESOURCES",
 	"STRUCTURED-DATA", "STYLED-DESCRIPTION", "URL",
 }
