@@ -54,8 +54,9 @@ type Config struct {
 // Limits and intervals.
 const (
 	// leaseName is the lease of the sending process. leaseTime is how long after its crash another process takes over.
-	leaseName = "push"
-	leaseTime = 30 * time.Second
+	// While messages are in flight, each poll renews the lease, and so does a ticker if polls are slow.
+	leaseName             = "push"
+	leaseTime, renewEvery = 7 * time.Second, 3 * time.Second
 	// lookEvery is the polling interval; all changes in between become one message. Notifications instead of polling
 	// would slow down writers: on Postgres, a NOTIFY with each commit.
 	lookEvery = 2 * time.Second
@@ -115,9 +116,9 @@ type Courier struct {
 	asking chan struct{}
 	// full is set if more was due than the queue holds; mine is set if this process held the lease at the last poll.
 	full, mine bool
-	// looked is when the last poll began, took its duration.
-	looked time.Time
-	took   time.Duration
+	// looked is when the last poll began, took its duration. leased is when the lease was last taken or renewed.
+	looked, leased time.Time
+	took           time.Duration
 }
 
 // minute counts the messages of a minute.
@@ -138,7 +139,9 @@ func NewCourier(c Config) *Courier {
 
 // Run delivers messages until the context ends.
 func (s *Courier) Run(ctx context.Context) {
-	defer s.leave(ctx)
+	renew := time.NewTicker(renewEvery)
+	defer renew.Stop()
+	defer s.leave(ctx, renew.C)
 	next := time.NewTimer(lookEvery)
 	defer next.Stop()
 	for {
@@ -148,6 +151,8 @@ func (s *Courier) Run(ctx context.Context) {
 		case <-next.C:
 			s.report(ctx, s.look(ctx))
 			next.Reset(max(lookEvery, rest*s.took))
+		case <-renew.C:
+			s.report(ctx, s.renew(ctx))
 		case one := <-s.back:
 			s.gather(ctx)
 			s.report(ctx, s.land(ctx, one))
@@ -160,10 +165,15 @@ func (s *Courier) Run(ctx context.Context) {
 }
 
 // leave waits for messages in flight and releases the lease.
-func (s *Courier) leave(ctx context.Context) {
+func (s *Courier) leave(ctx context.Context, renew <-chan time.Time) {
 	ctx = context.WithoutCancel(ctx)
 	for len(s.flying) > 0 {
-		s.report(ctx, s.land(ctx, <-s.back))
+		select {
+		case one := <-s.back:
+			s.report(ctx, s.land(ctx, one))
+		case <-renew:
+			s.report(ctx, s.renew(ctx))
+		}
 	}
 	if s.mine {
 		s.report(ctx, s.Store.Release(ctx, leaseName, s.holder))
@@ -199,6 +209,7 @@ func (s *Courier) look(ctx context.Context) error {
 	}
 	now := s.Now()
 	mine, failed := s.Store.Lease(ctx, leaseName, s.holder, now, now.Add(leaseTime))
+	s.leased = now
 	if s.mine = mine && failed == nil; !s.mine {
 		s.queue, s.full = nil, false
 		return errors.Join(err, failed)
@@ -211,6 +222,23 @@ func (s *Courier) look(ctx context.Context) error {
 	}
 	s.queue, s.full = due, len(due) >= queueMost
 	return err
+}
+
+// renew prolongs the lease while messages are in flight, unless a poll has just done so. If another process has the
+// lease by now, the queue is left to it.
+func (s *Courier) renew(ctx context.Context) error {
+	now := s.Now()
+	if !s.mine || len(s.flying) == 0 || now.Sub(s.leased) < renewEvery {
+		return nil
+	}
+	mine, err := s.Store.Prolong(ctx, leaseName, s.holder, now.Add(leaseTime))
+	if err != nil {
+		return err
+	}
+	if s.mine, s.leased = mine, now; !mine {
+		s.queue, s.full = nil, false
+	}
+	return nil
 }
 
 // due returns the due messages, alternating between devices and webhooks.

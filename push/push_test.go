@@ -271,7 +271,7 @@ func TestAnotherProcessTells(t *testing.T) {
 		h.put("b")
 		h.courier = h.another()
 		h.told("while the other may live")
-		h.Pass(30 * time.Second)
+		h.Pass(8 * time.Second)
 		h.told("when it does not", "/phone")
 		h.told("and no more")
 	})

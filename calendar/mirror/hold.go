@@ -13,9 +13,10 @@ import (
 )
 
 const (
-	// holdFor is how long a lease outlives a process that died. A live process renews it every holdAgain. If it could
-	// not do so for half of holdFor, it stops its work on the calendar, because clocks differ.
-	holdFor, holdAgain = time.Minute, 4 * time.Second
+	// holdFor is how long a lease outlives a process that died. A write waits longer than that, see sendTime, so the
+	// first one after a crash succeeds. A live process renews its leases every holdAgain, as long as it works. If it
+	// could not do so for holdSafe, it stops its work on the calendar, because clocks differ.
+	holdFor, holdSafe, holdAgain = 7 * time.Second, 5 * time.Second, 2 * time.Second
 	// holdAsk is how often a process asks for a calendar that another process holds.
 	holdAsk = 100 * time.Millisecond
 )
@@ -68,11 +69,9 @@ func (h *leaseHolder) hold(ctx context.Context, name string) (context.Context, *
 		h.mu.Unlock()
 		close(mine)
 	}
-	l := &lease{leaseHolder: h, Fence: calendar.Fence{Lease: name, Holder: h.nextHolder()}}
+	l := h.newLease(name)
 	for {
-		ok, err := l.said(func(now time.Time) (bool, error) {
-			return h.store.Lease(ctx, l.Lease, l.Holder, now, now.Add(holdFor))
-		})
+		ok, err := l.take(ctx)
 		if err != nil {
 			free()
 			return nil, nil, err
@@ -89,6 +88,21 @@ func (h *leaseHolder) hold(ctx context.Context, name string) (context.Context, *
 			return nil, nil, errBusy
 		}
 	}
+}
+
+// tryHold takes the lease with this name, unless another process has it. The lease is renewed until it is released.
+func (h *leaseHolder) tryHold(ctx context.Context, name string) (l *lease, ok bool, err error) {
+	l = h.newLease(name)
+	if ok, err = l.take(ctx); err != nil || !ok {
+		return nil, false, err
+	}
+	l.keep(ctx)
+	l.free = func() {}
+	return l, true, nil
+}
+
+func (h *leaseHolder) newLease(name string) *lease {
+	return &lease{leaseHolder: h, Fence: calendar.Fence{Lease: name, Holder: h.nextHolder()}}
 }
 
 // lease is one hold of this process on one calendar. Each hold has its own holder name.
@@ -120,6 +134,13 @@ func (l *lease) said(ask func(now time.Time) (bool, error)) (ok bool, err error)
 		l.mu.Unlock()
 	}
 	return ok, err
+}
+
+// take takes the lease, unless another holder has it.
+func (l *lease) take(ctx context.Context) (bool, error) {
+	return l.said(func(now time.Time) (bool, error) {
+		return l.store.Lease(ctx, l.Lease, l.Holder, now, now.Add(holdFor))
+	})
 }
 
 // renew prolongs the lease, unless another process has had it since.
@@ -163,7 +184,7 @@ func (l *lease) keep(ctx context.Context) context.Context {
 // transaction that stores the result does, see [calendar.MirrorKeeper].
 func (l *lease) sure(held context.Context) error {
 	l.mu.Lock()
-	late := l.now().Sub(l.heard) >= holdFor/2
+	late := l.now().Sub(l.heard) >= holdSafe
 	l.mu.Unlock()
 	if late {
 		l.lose(errLost)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"caldav-mcp-server/calendar"
 )
@@ -59,5 +60,44 @@ func TestKilledInAFullListing(t *testing.T) {
 		if died < 3 {
 			h.t.Errorf("only %d processes died", died)
 		}
+	})
+}
+
+// TestWritesGoOnAfterAKill: a process died in a write to the source. Ten seconds later, another process writes there.
+func TestWritesGoOnAfterAKill(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		cal := h.link()
+		h.asleepFor(10*time.Second, func(other *house) {
+			_, err := other.Put(h.ctx, h.alice, cal, calendar.Draft{Name: "b.ics", Data: []byte(event("b", "After"))})
+			h.must(err)
+		})
+		_, err := h.Put(h.ctx, h.alice, cal, calendar.Draft{Name: "a.ics", Data: []byte(event("a", "Before"))})
+		if calendar.ReasonOf(err) != calendar.Unavailable {
+			h.t.Errorf("the one that died stores its result: %v", err)
+		}
+		h.must(h.refresh())
+		if h.same(cal); len(h.texts(cal)) != 2 {
+			h.t.Errorf("there is %v", h.texts(cal))
+		}
+	})
+}
+
+// TestSyncsGoOnAfterAKill: a process died while it synced the accounts that were due. Ten seconds later, another
+// process syncs the ones that it left.
+func TestSyncsGoOnAfterAKill(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		cal := h.link()
+		h.model.set("ref", "later", event("later", "x"))
+		h.Pass(time.Hour)
+		h.asleepFor(10*time.Second, func(other *house) {
+			h.must(h.Store.SetAccount(h.ctx, h.linked.ID, calendar.AccountEdit{}, h.Now()))
+			if n, err := other.Mirrors.Round(h.ctx); n != 1 || err != nil {
+				h.t.Errorf("the other one syncs %d accounts, %v", n, err)
+			}
+		})
+		_, _ = h.Mirrors.Round(h.ctx)
+		h.same(cal)
 	})
 }

@@ -17,9 +17,8 @@ import (
 )
 
 const (
-	// leaseName is the lease of the process that syncs accounts, turn is its duration.
+	// leaseName is the lease of the process that syncs accounts. It is taken when accounts are due, for one round.
 	leaseName = "mirrors"
-	turn      = 15 * time.Minute
 	// pollEvery is how often the process looks for due accounts.
 	pollEvery = 15 * time.Second
 	// batch is how many accounts one round takes, side how many are synced in parallel, accountTime is the limit for
@@ -37,7 +36,6 @@ const (
 func (m *Mirror) Run(ctx context.Context) {
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
-	defer func() { _ = m.Store.Release(context.WithoutCancel(ctx), leaseName, m.process()) }()
 	for {
 		n, err := m.Round(ctx)
 		if err != nil && ctx.Err() == nil {
@@ -56,13 +54,16 @@ func (m *Mirror) Run(ctx context.Context) {
 
 // Round syncs the accounts that are due, unless another process does so, and returns how many it synced.
 func (m *Mirror) Round(ctx context.Context) (int, error) {
-	now := m.Now()
-	mine, err := m.Store.Lease(ctx, leaseName, m.process(), now, now.Add(turn))
+	due, err := m.Store.DueAccounts(ctx, m.Now(), 1)
+	if err != nil || len(due) == 0 {
+		return 0, err
+	}
+	l, mine, err := m.tryHold(ctx, leaseName)
 	if err != nil || !mine {
 		return 0, err
 	}
-	due, err := m.Store.DueAccounts(ctx, now, batch)
-	if err != nil {
+	defer l.release(ctx)
+	if due, err = m.Store.DueAccounts(ctx, m.Now(), batch); err != nil { // another process may have synced some
 		return 0, err
 	}
 	var all sync.WaitGroup

@@ -23,15 +23,22 @@ func (s *sleepy) Update(ctx context.Context, do func(calendar.Tx) error) error {
 	return s.Store.Update(ctx, do)
 }
 
+// Prolong implements [calendar.Store]. A process that sleeps renews nothing.
+func (*sleepy) Prolong(context.Context, string, string, time.Time) (bool, error) {
+	return false, errors.New("asleep")
+}
+
 // asleep has the process sleep for two minutes between the next call of its source and the transaction that follows,
 // while another process does something and ends.
-func (h *house) asleep(meanwhile func(other *house)) {
+func (h *house) asleep(meanwhile func(other *house)) { h.asleepFor(2*time.Minute, meanwhile) }
+
+func (h *house) asleepFor(d time.Duration, meanwhile func(other *house)) {
 	slow := &sleepy{Store: h.Store}
 	h.openOn(slow)
 	h.model.fault = func() (error, bool) {
 		h.model.fault = func() (error, bool) { return nil, false }
 		slow.meanwhile = func() {
-			h.Pass(2 * time.Minute)
+			h.Pass(d)
 			other := *h
 			other.open()
 			meanwhile(&other)

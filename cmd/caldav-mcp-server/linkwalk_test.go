@@ -87,6 +87,7 @@ func TestLinkedAccountsWalk(t *testing.T) {
 					mine: map[string]bool{}, counts: map[string]int{}, renewed: map[string]bool{},
 				}
 				w.begin()
+				w.killedInAWrite()
 				for w.step = range steps {
 					w.one()
 					if w.step%10 == 9 {
