@@ -73,6 +73,8 @@ type Mirror struct {
 	Faults  int64
 	Error   string
 	Checked time.Time
+	// Doubted is the time of the first full listing that lacked most of the objects; zero if the last one did not.
+	Doubted time.Time
 }
 
 // Mirrored is the state of an object as last synchronized with its source.
@@ -164,8 +166,8 @@ type MirrorKeeper interface {
 	InsertMirror(ctx context.Context, m Mirror, o Origin) error
 	// SetOrigin writes a calendar's Origin.
 	SetOrigin(ctx context.Context, id CalendarID, o Origin) error
-	// PutMirror writes a mirror's Cursor, Round, Whole, Faults, Error and Checked. NotFound when the calendar is no
-	// longer a mirror.
+	// PutMirror writes a mirror's Cursor, Round, Whole, Faults, Error, Checked and Doubted. NotFound when the calendar
+	// is no longer a mirror.
 	PutMirror(ctx context.Context, m Mirror) error
 	// SetRemoteName writes a mirror's RemoteName. NotFound when the calendar is no longer a mirror.
 	SetRemoteName(ctx context.Context, id CalendarID, name string) error
@@ -178,6 +180,8 @@ type MirrorKeeper interface {
 	// Fence reports whether the holder still has the lease, and prevents others from taking it until the
 	// transaction ends.
 	Fence(ctx context.Context, f Fence) (bool, error)
+	// MirrorRound counts the objects that full listings since a round have included, and the others.
+	MirrorRound(ctx context.Context, id CalendarID, round int64) (listed, missing int64, err error)
 	// MirrorFaults counts the objects that could not be taken over.
 	MirrorFaults(ctx context.Context, id CalendarID) (int64, error)
 }
@@ -225,9 +229,10 @@ type Arrival struct {
 	Objects []Arriving
 	// Gone are the refs of objects that the source no longer has.
 	Gone []string
-	// Sweep also deletes all objects that the current round has not listed.
-	Sweep bool
-	Fence Fence
+	// Sweep also deletes all objects that the current round has not listed. Careful keeps them for now if they are most
+	// of the calendar, until another listing lacks them, too.
+	Sweep, Careful bool
+	Fence          Fence
 }
 
 // Arriving is an object as its source has it. Nil Data means that the object exists unchanged.
@@ -237,10 +242,15 @@ type Arriving struct {
 }
 
 // Arrived counts the changes of an Arrival.
-type Arrived struct{ Created, Modified, Deleted, Refused int }
+type Arrived struct {
+	Created, Modified, Deleted, Refused int
+	// Missing counts the objects that were missing from a listing and are not deleted yet, see [Arrival].
+	Missing int `json:",omitempty"`
+}
 
 // Add adds the counts of b.
 func (a *Arrived) Add(b Arrived) {
 	a.Created, a.Modified, a.Deleted, a.Refused = a.Created+b.Created, a.Modified+b.Modified, a.Deleted+
 		b.Deleted, a.Refused+b.Refused
+	a.Missing += b.Missing
 }

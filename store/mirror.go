@@ -152,13 +152,13 @@ func (s mirrorStore) DeleteAccount(ctx context.Context, id calendar.AccountID) e
 type mirrorTx struct{ *transaction }
 
 const selectMirrors = `SELECT m.calendar_id, m.account_id, m.remote, m.cursor_text, m.round, m.whole, m.faults,
-	m.error, m.checked, m.remote_name
+	m.error, m.checked, m.remote_name, m.doubted
 	FROM mirrors m JOIN calendars c ON c.id = m.calendar_id WHERE c.trashed IS NULL AND `
 
 var scanMirror = db.ScanInto(func(m *calendar.Mirror) []any {
 	return []any{
 		&m.Calendar, &m.Account, &m.Remote, &m.Cursor, &m.Round, &m.Whole, &m.Faults, &m.Error,
-		db.Seconds(&m.Checked), &m.RemoteName,
+		db.Seconds(&m.Checked), &m.RemoteName, db.Seconds(&m.Doubted),
 	}
 })
 
@@ -234,8 +234,9 @@ func (t mirrorTx) SetOrigin(ctx context.Context, id calendar.CalendarID, o calen
 // PutMirror implements [calendar.Tx].
 func (t mirrorTx) PutMirror(ctx context.Context, m calendar.Mirror) error {
 	return db.ExpectRow(t.Exec(ctx, `UPDATE mirrors
-		SET cursor_text = $2, round = $3, whole = $4, faults = $5, error = $6, checked = $7 WHERE calendar_id = $1`,
-		m.Calendar, m.Cursor, m.Round, m.Whole, m.Faults, m.Error, unlessZero(m.Checked)))
+		SET cursor_text = $2, round = $3, whole = $4, faults = $5, error = $6, checked = $7, doubted = $8
+		WHERE calendar_id = $1`,
+		m.Calendar, m.Cursor, m.Round, m.Whole, m.Faults, m.Error, unlessZero(m.Checked), unlessZero(m.Doubted)))
 }
 
 // SetRemoteName implements [calendar.Tx].
@@ -267,6 +268,16 @@ func (t mirrorTx) MirroredBefore(
 	ctx context.Context, id calendar.CalendarID, round int64, most int,
 ) ([]calendar.Mirrored, error) {
 	return db.RowsOf(ctx, t, scanMirrored, selectMirrored+`AND round < $2 ORDER BY ref LIMIT $3`, id, round, most)
+}
+
+// MirrorRound implements [calendar.MirrorKeeper].
+func (t mirrorTx) MirrorRound(
+	ctx context.Context, id calendar.CalendarID, round int64,
+) (listed, missing int64, err error) {
+	counts, err := db.RowOf(ctx, t, db.ScanInto(func(n *[2]int64) []any { return []any{&n[0], &n[1]} }),
+		`SELECT COUNT(*), COALESCE(SUM(CASE WHEN round < $2 THEN 1 ELSE 0 END), 0)
+			FROM mirror_objects WHERE calendar_id = $1`, id, round)
+	return counts[0] - counts[1], counts[1], err
 }
 
 // MirrorFaults implements [calendar.Tx].

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -77,6 +78,11 @@ func (s *Ledger) Arrive(ctx context.Context, cal calendar.Calendar, a calendar.A
 	if err := in.store(ctx, whole); err != nil {
 		return in.done, err
 	}
+	if a.Careful {
+		if wait, err := in.doubt(ctx, &a.Mirror); err != nil || wait {
+			return in.done, err
+		}
+	}
 	for more := true; more; {
 		if more, err = in.sweep(ctx, a.Mirror.Round); err != nil {
 			return in.done, err
@@ -84,6 +90,39 @@ func (s *Ledger) Arrive(ctx context.Context, cal calendar.Calendar, a calendar.A
 	}
 	in.next, in.known, in.swept = nil, nil, true
 	return in.done, in.store(ctx, calendar.Arrival{Mirror: a.Mirror})
+}
+
+const (
+	// A listing is doubtful if it is empty, or lacks more than half of at least doubtLeast objects. Programs that fail
+	// in the middle of their work answer so. Nothing is deleted unless a listing after doubtFor is doubtful as well.
+	doubtLeast = 10
+	doubtFor   = 10 * time.Minute
+)
+
+// doubt reports whether the objects that a full listing lacks stay for now. It then stores the time of the first such
+// listing, and no cursor, so that the next sync lists everything again.
+func (a *arriving) doubt(ctx context.Context, m *calendar.Mirror) (wait bool, err error) {
+	var listed, missing int64
+	err = a.writer.UpdateMirror(ctx, func(tx calendar.MirrorKeeper) (err error) {
+		listed, missing, err = tx.MirrorRound(ctx, a.in.ID, m.Round)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	doubtful := missing > 0 && (listed == 0 || missing > listed && listed+missing >= doubtLeast)
+	if now := a.now(); doubtful && m.Doubted.IsZero() {
+		m.Doubted = now
+	} else if !doubtful || now.Sub(m.Doubted) >= doubtFor {
+		m.Doubted = time.Time{}
+		return false, nil
+	}
+	m.Cursor, m.Whole = "", false
+	m.Error = fmt.Sprintf("the last listing lacks %d of %d entries, so they stay here for now; they are deleted if a "+
+		"listing in ten minutes lacks them as well", missing, listed+missing)
+	a.next, a.known, a.swept = nil, nil, true
+	a.done.Missing = int(missing)
+	return true, a.store(ctx, calendar.Arrival{Mirror: *m})
 }
 
 // faultMost bounds the stored reason why an object was rejected.

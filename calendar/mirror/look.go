@@ -156,7 +156,9 @@ func (m *Mirror) take(
 		end.Whole, end.Checked = false, m.Now()
 	}
 	some, err := m.arrive(ctx, g, cal,
-		calendar.Arrival{Mirror: end, Objects: arriving, Gone: page.Gone, Sweep: page.Whole && !page.More})
+		calendar.Arrival{
+			Mirror: end, Objects: arriving, Gone: page.Gone, Sweep: page.Whole && !page.More, Careful: true,
+		})
 	all.Add(some)
 	return all, err
 }

@@ -30,6 +30,9 @@ const (
 	// Pauses after failed syncs grow from firstPause to longestPause. After pausedAfter, syncs stop.
 	firstPause, longestPause = 2 * time.Minute, 24 * time.Hour
 	pausedAfter              = 4 * 7 * 24 * time.Hour
+	// secondLook is when an account whose listing lacks most of its objects is listed again. The ledger waits for ten
+	// minutes before it deletes them.
+	secondLook = 11 * time.Minute
 )
 
 // Run syncs accounts when they are due, until the context ends.
@@ -133,6 +136,9 @@ func (m *Mirror) visitOnce(ctx context.Context, a calendar.Account, list bool) (
 		err = nil // much data is no failure
 	}
 	m.plan(&a, provider, all.wait, err)
+	if all.Missing > 0 {
+		a.Due = earlier(a.Due, m.Now().Add(secondLook))
+	}
 	if goesOn {
 		a.Due = m.Now().Add(time.Minute)
 	}
@@ -236,6 +242,13 @@ func (m *Mirror) plan(a *calendar.Account, p Provider, wait time.Duration, err e
 	case now.Sub(a.Failing) > pausedAfter:
 		a.Status = calendar.AccountPaused
 	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // jittered varies a duration by up to a tenth, as a function of by, so that accounts do not stay in step.

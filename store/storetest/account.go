@@ -297,6 +297,9 @@ func mirrorFindsGone(b *bundle) {
 		got, err := tx.MirroredBefore(b.Context(), cal.ID, 2, 10)
 		same(b, "before the second",
 			got, []calendar.Mirrored{{Ref: "1", UID: "1", Round: 1}, {Ref: "3", UID: "3", Round: 1}})
+		b.must(err)
+		listed, missing, err := tx.MirrorRound(b.Context(), cal.ID, 2)
+		same(b, "counts", [2]int64{listed, missing}, [2]int64{1, 2})
 		return err
 	})
 }

@@ -93,6 +93,9 @@ func arrivedText(a calendar.Arrived) string {
 	if a.Refused > 0 {
 		text += fmt.Sprintf(", %d skipped because they are malformed", a.Refused)
 	}
+	if a.Missing > 0 {
+		text += fmt.Sprintf(", %d missing there, kept until a listing in ten minutes lacks them as well", a.Missing)
+	}
 	return text
 }
 
