@@ -22,8 +22,10 @@ type Token struct {
 	// Calendars restricts the token to some calendars. Nil means all of the user's; an empty list means none.
 	Calendars []calendar.CalendarID
 	// Tools restricts the tools offered to an assistant, in order; nil means all.
-	Tools   []calendar.ToolName
-	Created time.Time
+	Tools []calendar.ToolName
+	// ForOthers allows the token to use the calendars of users who made its user their delegate.
+	ForOthers bool
+	Created   time.Time
 	// Expires, LastUsed and Revoked are zero for never.
 	Expires, LastUsed, Revoked time.Time
 	// Client is the OAuth client that holds the grant; empty for a token that is presented itself. A grant has no
@@ -55,6 +57,8 @@ type TokenSpec struct {
 	Calendars []calendar.CalendarID
 	// Tools restricts the tools offered to an assistant; nil means all. The caller checks the names.
 	Tools []calendar.ToolName
+	// ForOthers allows the token to use the calendars of users who made its user their delegate.
+	ForOthers bool
 	// Expires is zero for a token that never expires.
 	Expires time.Time
 }
@@ -87,7 +91,7 @@ func (s *TokenIssuer) CreateToken(ctx context.Context, spec TokenSpec) (Token, S
 	t := Token{
 		ID: id, User: u.ID, UserName: u.Name, Name: spec.Name, Scopes: spec.Scopes,
 		Calendars: slices.Clone(spec.Calendars), Tools: slices.Sorted(slices.Values(spec.Tools)), Created: now,
-		Expires: spec.Expires.UTC().Truncate(time.Second),
+		Expires: spec.Expires.UTC().Truncate(time.Second), ForOthers: spec.ForOthers,
 	}
 	if err := s.store.InsertToken(ctx, t, h, seal); err != nil {
 		return Token{}, "", fmt.Errorf("creating the token: %w", err)
@@ -123,6 +127,9 @@ func (spec TokenSpec) validate(now time.Time) error {
 	}
 	if spec.Calendars != nil && len(spec.Calendars) == 0 {
 		return invalid("a token that is bound to calendars needs at least one")
+	}
+	if spec.ForOthers && spec.Calendars != nil {
+		return invalid("a token that is limited to certain calendars cannot use the calendars of others")
 	}
 	if spec.Tools != nil && len(spec.Tools) == 0 {
 		return invalid("a token for certain tools needs at least one")

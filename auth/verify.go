@@ -222,11 +222,11 @@ func (c Credential) verdict() verdict {
 // caller returns the caller of a verified credential.
 func (c Credential) caller() calendar.Caller {
 	if c.Token.ID == "" {
-		return calendar.Caller{User: c.User, Scopes: calendar.ScopeAll}
+		return calendar.Caller{User: c.User, Scopes: calendar.ScopeAll, ForOthers: true}
 	}
 	return calendar.Caller{
 		User: c.User, Scopes: c.Token.Scopes, Token: c.Token.ID, Calendars: c.Token.Calendars, Expires: c.Token.Expires,
-		Agent: c.Token.Name, Tools: c.Token.Tools,
+		Agent: c.Token.Name, Tools: c.Token.Tools, ForOthers: c.Token.ForOthers,
 	}
 }
 

@@ -174,7 +174,7 @@ func mayReadACL(r *resource) error {
 	return r.x.caller.May(calendar.ReadObjects, r.calendar)
 }
 
-func mayDismiss(r *resource) error { return r.x.caller.MayOwn(calendar.AnswerInvitation) }
+func mayDismiss(r *resource) error { return r.x.caller.MayOwn(calendar.CleanInbox) }
 
 func maySend(r *resource) error { return r.x.caller.MayOwn(calendar.TellOthers) }
 

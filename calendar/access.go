@@ -30,8 +30,14 @@ const (
 // Caller is a user and the credential they use. The CalDAV server, the MCP server, the web pages and the command
 // line make one per request and pass it as an argument.
 type Caller struct {
+	// User is the user whose calendars the request is about.
 	User   User
 	Scopes Scope
+	// Delegate makes the request as a delegate of User; zero if User makes it. Most is the access of the delegation.
+	// See docs/decisions/0102-delegates.md.
+	Delegate User
+	// ForOthers allows the credential to use the calendars of users who made its user their delegate.
+	ForOthers bool
 	// Token is the token used, or "" for a password or the command line.
 	Token TokenID
 	// Calendars limits the token to these calendars; nil means all of the user's.
@@ -98,30 +104,39 @@ const (
 	ArrangeCalendar
 	LeaveCalendar
 	AnswerInvitation
+	CleanInbox
 	TellOthers
 	ReadJournal
+	AppointDelegates
 )
 
-// needs holds all access rules: the access to the calendar and the scope that each action requires.
+// never is the delegation of actions that no delegate may do.
+const never = OwnerAccess
+
+// needs holds all access rules: the access to the calendar and the scope that each action requires, and the delegation
+// that it requires of a delegate.
 var needs = [...]struct {
-	access Access
-	scope  Scope
-	verb   string
+	access     Access
+	scope      Scope
+	delegation Access
+	verb       string
 }{
-	SeeBusy:          {FreeBusyAccess, ScopeRead, "see free and busy times"},
-	ReadObjects:      {ReadAccess, ScopeRead, "read"},
-	WriteObjects:     {WriteAccess, ScopeWrite, "write"},
-	DeleteObjects:    {WriteAccess, ScopeDelete, "delete"},
-	CreateCalendars:  {NoAccess, ScopeWrite, "create calendars"},
-	ChangeCalendar:   {OwnerAccess, ScopeWrite, "change the calendar"},
-	DeleteCalendar:   {OwnerAccess, ScopeDelete, "delete the calendar"},
-	ShareCalendar:    {OwnerAccess, ScopeShare, "share the calendar"},
-	ListShares:       {OwnerAccess, ScopeRead, "see who else has the calendar"},
-	ArrangeCalendar:  {ReadAccess, ScopeWrite, "set how the calendar looks"},
-	LeaveCalendar:    {FreeBusyAccess, ScopeDelete, "give up the calendar"},
-	AnswerInvitation: {NoAccess, ScopeWrite, "answer invitations"},
-	TellOthers:       {WriteAccess, ScopeInvite, "invite others to events, or tell them of changes"},
-	ReadJournal:      {WriteAccess, ScopeRead, "see who changed what"},
+	SeeBusy:          {FreeBusyAccess, ScopeRead, ReadAccess, "see free and busy times"},
+	ReadObjects:      {ReadAccess, ScopeRead, ReadAccess, "read"},
+	WriteObjects:     {WriteAccess, ScopeWrite, WriteAccess, "write"},
+	DeleteObjects:    {WriteAccess, ScopeDelete, WriteAccess, "delete"},
+	CreateCalendars:  {NoAccess, ScopeWrite, never, "create calendars"},
+	ChangeCalendar:   {OwnerAccess, ScopeWrite, never, "change the calendar"},
+	DeleteCalendar:   {OwnerAccess, ScopeDelete, never, "delete the calendar"},
+	ShareCalendar:    {OwnerAccess, ScopeShare, never, "share the calendar"},
+	ListShares:       {OwnerAccess, ScopeRead, never, "see who else has the calendar"},
+	ArrangeCalendar:  {ReadAccess, ScopeWrite, never, "set how the calendar looks"},
+	LeaveCalendar:    {FreeBusyAccess, ScopeDelete, never, "give up the calendar"},
+	AnswerInvitation: {NoAccess, ScopeWrite, never, "answer invitations"},
+	CleanInbox:       {NoAccess, ScopeWrite, WriteAccess, "delete messages from the inbox"},
+	TellOthers:       {WriteAccess, ScopeInvite, WriteAccess, "invite others to events, or tell them of changes"},
+	ReadJournal:      {WriteAccess, ScopeRead, WriteAccess, "see who changed what"},
+	AppointDelegates: {NoAccess, ScopeShare, never, "appoint delegates"},
 }
 
 // May authorizes an action on a calendar. A calendar that the caller cannot see does not exist (NotFound); a
@@ -137,6 +152,9 @@ func (c Caller) May(a Action, cal Calendar) error {
 	}
 	if access < ReadAccess && need.access > FreeBusyAccess {
 		return ErrNoCalendar(string(cal.ID)).Advising("it is shared with you only for its free and busy times")
+	}
+	if err := c.delegated(a); err != nil {
+		return err
 	}
 	if access < need.access {
 		return Errorf(Forbidden, RulePrivileges, "you may not %s here: the calendar %q is shared with you for less",
@@ -187,8 +205,11 @@ func (c Caller) MayOwn(a Action) error {
 	return c.HasScope(a)
 }
 
-// Sees reports whether the caller can see that the calendar exists.
+// Sees reports whether the caller can see that the calendar exists. A delegate sees the calendars that the user owns.
 func (c Caller) Sees(cal Calendar) bool {
+	if c.ActsFor() && cal.Owner != c.User.ID {
+		return false
+	}
 	return cal.Access > NoAccess && (c.Calendars == nil || slices.Contains(c.Calendars, cal.ID))
 }
 
@@ -197,10 +218,21 @@ func (c Caller) AllSeen(all []Calendar) []Calendar {
 	return slices.DeleteFunc(all, func(cal Calendar) bool { return !c.Sees(cal) })
 }
 
-// HasScope returns an error if the credential lacks the scope for an action.
+// HasScope returns an error if the credential lacks the scope for an action, or a delegate lacks the delegation.
 func (c Caller) HasScope(a Action) error {
+	if err := c.delegated(a); err != nil {
+		return err
+	}
 	if need := needs[a]; c.Scopes&need.scope != need.scope {
 		return Errorf(Forbidden, RulePrivileges, "this token may not %s: it lacks the scope", need.verb)
+	}
+	return nil
+}
+
+// delegated returns an error if the caller is a delegate who may not do this.
+func (c Caller) delegated(a Action) error {
+	if need := needs[a]; c.ActsFor() && c.Most < need.delegation {
+		return Errorf(Forbidden, RulePrivileges, "as a delegate of %q you may not %s", c.User.Name, need.verb)
 	}
 	return nil
 }

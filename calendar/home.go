@@ -76,8 +76,11 @@ func (h Home) Since(c Caller, since SyncToken, calendars []Calendar) []HomeChang
 	return list
 }
 
-// concerns reports whether the caller's token reaches the calendar.
+// concerns reports whether the caller reaches the calendar.
 func (m Member) concerns(c Caller) bool {
+	if c.ActsFor() && m.Access != OwnerAccess {
+		return false
+	}
 	return c.Calendars == nil || slices.Contains(c.Calendars, m.Calendar)
 }
 

@@ -93,6 +93,7 @@ type Reader interface {
 	TrashReader
 	JournalReader
 	ShareReader
+	DelegateReader
 	OwnPartReader
 	NoticeReader
 	SchedulingReader
@@ -191,6 +192,7 @@ type Tx interface {
 	PutMembers(ctx context.Context, user UserID, home Home, changed []Member, now time.Time) error
 
 	ShareKeeper
+	DelegateKeeper
 	OwnPartKeeper
 	NoticeKeeper
 	Poster

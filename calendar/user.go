@@ -71,14 +71,15 @@ type Directory interface {
 	GroupByName(ctx context.Context, name string) (User, error)
 	GroupsOf(ctx context.Context, user UserID) ([]User, error)
 	Members(ctx context.Context, group UserID) ([]User, error)
-	// Acquaintances returns the users who share a live calendar with a user, in either direction, sorted by name
-	// and calendar. Shares that are not answered yet count, declined ones do not.
+	// Acquaintances returns the users who share a live calendar with a user, or are delegates of each other, in either
+	// direction, sorted by name and calendar. Shares that are not answered yet count, declined ones do not.
 	Acquaintances(ctx context.Context, user UserID) ([]Acquaintance, error)
 }
 
-// Acquaintance is a user on the other side of a share.
+// Acquaintance is a user on the other side of a share or a delegation.
 type Acquaintance struct {
-	User     User
+	User User
+	// Calendar is the shared calendar, "" for a delegation.
 	Calendar CalendarID
 }
 

@@ -22,6 +22,7 @@ var tokenColumns = columns[auth.Token]{
 	{"t.expires", func(t *auth.Token) any { return db.Seconds(&t.Expires) }},
 	{"t.used", func(t *auth.Token) any { return db.Seconds(&t.LastUsed) }},
 	{"t.revoked", func(t *auth.Token) any { return db.Seconds(&t.Revoked) }},
+	{"t.for_others", func(t *auth.Token) any { return &t.ForOthers }},
 	{"t.tools", func(t *auth.Token) any { return db.Words(&t.Tools) }},
 	{"t.client", func(t *auth.Token) any { return &t.Client }},
 	{"t.resource", func(t *auth.Token) any { return &t.Resource }},
@@ -73,11 +74,11 @@ func (s credentialStore) InsertToken(ctx context.Context, token auth.Token, h au
 
 func (t *transaction) insertToken(ctx context.Context, token auth.Token, h auth.Hash, seal auth.Seal) error {
 	err := t.Run(ctx, `INSERT INTO tokens (id, user_id, name, hash, scopes, bound, created, expires, used, revoked,
-		tools, client, resource, digest)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+		tools, client, resource, digest, for_others)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
 		token.ID, token.User, token.Name, h, token.Scopes, token.Calendars != nil, token.Created.Unix(),
 		unlessZero(token.Expires), unlessZero(token.LastUsed), unlessZero(token.Revoked), toolsText(token.Tools),
-		token.Client, token.Resource, seal)
+		token.Client, token.Resource, seal, token.ForOthers)
 	if err != nil {
 		return err
 	}

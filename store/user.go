@@ -274,6 +274,10 @@ var selectAcquaintances = `SELECT c.id, ` + userColumns.list() + `
 	UNION ALL SELECT c.id, ` + userColumns.list() + `
 	FROM shares s JOIN calendars c ON c.id = s.calendar_id JOIN users u ON u.id = c.owner_id
 	WHERE s.user_id = $1 AND c.trashed IS NULL AND s.direct = ''
+	UNION ALL SELECT '', ` + userColumns.list() + `
+	FROM delegates d JOIN users u ON u.id = d.delegate_id WHERE d.owner_id = $1
+	UNION ALL SELECT '', ` + userColumns.list() + `
+	FROM delegates d JOIN users u ON u.id = d.owner_id WHERE d.delegate_id = $1
 	ORDER BY 3, 1`
 
 // Acquaintances implements [calendar.Store].

@@ -123,6 +123,9 @@ func (s *Writer) ChangePart(ctx context.Context, c calendar.Caller, unit *calend
 			if err := do(w); err != nil {
 				return err
 			}
+			if err := w.checkDelegation(ctx); err != nil {
+				return err
+			}
 			if err := w.CheckQuotas(ctx); err != nil {
 				return err
 			}
@@ -156,6 +159,19 @@ func (s *Writer) ChangePart(ctx context.Context, c calendar.Caller, unit *calend
 	}
 	w.publish(ctx)
 	return nil
+}
+
+// checkDelegation refuses the change of a delegate whose delegation has ended or was reduced since the request began.
+// It holds the delegation until the commit.
+func (w *Tx) checkDelegation(ctx context.Context) error {
+	if !w.Caller.ActsFor() {
+		return nil
+	}
+	access, err := w.HoldDelegation(ctx, w.Caller.User.ID, w.Caller.Delegate.ID)
+	if err == nil && access < w.Caller.Most {
+		err = calendar.ErrNotDelegate(w.Caller.User.Name)
+	}
+	return err
 }
 
 // publish reports a committed change to the other parts of this process.
@@ -218,6 +234,9 @@ func (w *Tx) LockFor(ctx context.Context, a calendar.Action, id calendar.Calenda
 			return nil, err
 		}
 	}
+	if err := w.checkDelegation(ctx); err != nil {
+		return nil, err
+	}
 	return cal, w.Caller.May(a, cal.Calendar)
 }
 
@@ -261,7 +280,7 @@ func (w *Tx) NextVersion(ctx context.Context, id calendar.CalendarID) (*LockedCa
 // WriteEntry writes a journal entry with the calendar's current version.
 func (w *Tx) WriteEntry(ctx context.Context, in *LockedCalendar, e calendar.Change) error {
 	e.Calendar, e.Version, e.At, e.Undoes = in.ID, in.Version, w.Now(), w.Undoes
-	e.User, e.Token, e.Agent = w.Caller.User.ID, w.Caller.Token, w.Caller.Agent
+	e.User, e.Token, e.Agent = w.Caller.Author().ID, w.Caller.Token, w.Caller.JournalAgent()
 	if e.Scheduled {
 		e.Undoes = nil
 		return w.Log(ctx, e)

@@ -14,7 +14,7 @@ import (
 func (s *Scheduler) Discard(
 	ctx context.Context, c calendar.Caller, name calendar.ObjectName, when calendar.Precondition,
 ) error {
-	if err := c.MayOwn(calendar.AnswerInvitation); err != nil {
+	if err := c.MayOwn(calendar.CleanInbox); err != nil {
 		return err
 	}
 	i, err := s.reader.Message(ctx, c, name)

@@ -81,14 +81,15 @@ func (m *meeting) mayTell(messages []schedule.Message) error {
 
 // sign names the writer in messages that are sent on another user's behalf.
 func (m *meeting) sign(messages []schedule.Message) {
-	if m.Caller.User.ID == m.in.Owner || m.Caller.User.Email == "" {
+	author := m.Caller.Author()
+	if author.ID == m.in.Owner || author.Email == "" {
 		return
 	}
 	signed := map[*ical.Document]bool{}
 	for _, msg := range messages {
 		if !signed[msg.Document] {
 			signed[msg.Document] = true
-			msg.SentBy(schedule.AddressOf("mailto:" + m.Caller.User.Email))
+			msg.SentBy(schedule.AddressOf("mailto:" + author.Email))
 		}
 	}
 }

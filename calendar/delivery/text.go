@@ -22,7 +22,7 @@ const ownMost = 16 << 20
 // meters, because the change holds locks.
 func (w *Work) messageMeter(ctx context.Context) *meter.Meter {
 	pool := meter.NewPool(meter.Config{Turns: 1, Limits: w.limits.Telling, Refuse: errTooManyMessages})
-	return pool.Meter(ctx, string(w.Caller.User.ID))
+	return pool.Meter(ctx, string(w.Caller.Author().ID))
 }
 
 // errTooManyMessages is the error for a change whose messages are too large.

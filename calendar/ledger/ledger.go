@@ -18,6 +18,7 @@ type Ledger struct {
 	*lookup.Reader
 	*delivery.Scheduler
 	*Sharer
+	*Delegator
 	*Homes
 	*Attempts
 	planner
@@ -56,13 +57,15 @@ func New(c Config) *Ledger {
 		Reader: c.Reader, Store: c.Store, Validator: validator, Now: c.Now, Outbox: c.Limits.Outbox, Sources: c.Sources,
 		Written: c.Written,
 	})
+	sharer := &Sharer{c.Reader, writer, c.Store}
 	return &Ledger{
 		Reader: c.Reader, writer: writer, validator: validator, store: c.Store, limits: c.Limits, now: c.Now,
 		newID: c.NewID, zones: c.Zones,
-		Sharer:   &Sharer{c.Reader, writer, c.Store},
-		Homes:    &Homes{writer, c.Store, c.Now},
-		Attempts: &Attempts{c.Store, c.Now, c.NewID},
-		planner:  planner{c.Now, c.NewID, c.Zones},
+		Sharer:    sharer,
+		Delegator: &Delegator{sharer, c.Now},
+		Homes:     &Homes{writer, c.Store, c.Now},
+		Attempts:  &Attempts{c.Store, c.Now, c.NewID},
+		planner:   planner{c.Now, c.NewID, c.Zones},
 		Scheduler: delivery.NewScheduler(delivery.SchedulerConfig{
 			Reader: c.Reader, Writer: writer, Validator: validator, Store: c.Store, Limits: c.Limits, Now: c.Now,
 			NewID: c.NewID,

@@ -29,7 +29,7 @@ func newPool(bytes int64, limits meter.Limits) *meter.Pool {
 // Meter returns the meter for a request of the caller. It ends with ctx, and the caller of Meter must close it. Its
 // errors are *Error values that every server can pass on.
 func (s *Queries) Meter(ctx context.Context, c calendar.Caller) *meter.Meter {
-	return s.costs.Meter(ctx, string(c.User.ID))
+	return s.costs.Meter(ctx, string(c.Author().ID))
 }
 
 // overruns holds the errors for a request that exceeds a limit.

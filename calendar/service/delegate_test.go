@@ -1,0 +1,179 @@
+package service_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"caldav-mcp-server/calendar"
+)
+
+// TestMayOfDelegates is the whole matrix of a delegate's actions on the owner's calendar.
+func TestMayOfDelegates(t *testing.T) {
+	t.Parallel()
+	want := map[calendar.Access]string{
+		calendar.ReadAccess:  "SeeBusy ReadObjects",
+		calendar.WriteAccess: "SeeBusy ReadObjects WriteObjects DeleteObjects CleanInbox TellOthers ReadJournal",
+	}
+	names := map[calendar.Action]string{
+		calendar.SeeBusy: "SeeBusy", calendar.ReadObjects: "ReadObjects", calendar.WriteObjects: "WriteObjects",
+		calendar.DeleteObjects: "DeleteObjects", calendar.CreateCalendars: "CreateCalendars",
+		calendar.ChangeCalendar: "ChangeCalendar", calendar.DeleteCalendar: "DeleteCalendar",
+		calendar.ShareCalendar: "ShareCalendar", calendar.ListShares: "ListShares",
+		calendar.ArrangeCalendar: "ArrangeCalendar", calendar.LeaveCalendar: "LeaveCalendar",
+		calendar.AnswerInvitation: "AnswerInvitation", calendar.CleanInbox: "CleanInbox",
+		calendar.TellOthers: "TellOthers", calendar.ReadJournal: "ReadJournal",
+		calendar.AppointDelegates: "AppointDelegates",
+	}
+	alice, bob := calendar.User{ID: "alice", Name: "alice"}, calendar.User{ID: "bob", Name: "bob"}
+	own := calendar.Calendar{ID: "own", Owner: "alice", Access: calendar.OwnerAccess}
+	foreign := calendar.Calendar{ID: "foreign", Owner: "carl", Access: calendar.WriteAccess}
+	for access, list := range want {
+		c := calendar.Caller{User: bob, Scopes: calendar.ScopeAll}.As(
+			calendar.Delegation{Owner: alice, Delegate: bob, Access: access})
+		var may, mayOwn []string
+		for a := calendar.SeeBusy; a <= calendar.AppointDelegates; a++ {
+			if names[a] == "" {
+				t.Fatalf("the action %d is new: add it here", a)
+			}
+			if c.May(a, own) == nil {
+				may = append(may, names[a])
+			}
+			if c.MayOwn(a) == nil {
+				mayOwn = append(mayOwn, names[a])
+			}
+			if err := c.May(a, foreign); calendar.ReasonOf(err) != calendar.NotFound {
+				t.Errorf("%s in a calendar that others share with the owner: %v", names[a], err)
+			}
+		}
+		if diff := cmp.Diff(list, strings.Join(may, " ")); diff != "" {
+			t.Errorf("%s of calendars (-want +got):\n%s", access.Word(), diff)
+		}
+		if diff := cmp.Diff(list, strings.Join(mayOwn, " ")); diff != "" {
+			t.Errorf("%s of the home (-want +got):\n%s", access.Word(), diff)
+		}
+		if c.MayCreate() == nil || c.MayActFor() == nil {
+			t.Errorf("%s creates calendars, or acts for a third person", access.Word())
+		}
+	}
+}
+
+// delegate makes bob alice's delegate with write access, and returns him acting for her.
+func (h *house) delegate() calendar.Caller {
+	h.t.Helper()
+	_, err := h.AddDelegate(h.ctx, h.alice, "bob", calendar.WriteAccess)
+	h.must(err)
+	h.bob.ForOthers = true
+	acting, err := h.ActFor(h.ctx, h.bob, "alice")
+	h.must(err)
+	return acting
+}
+
+// TestDelegateUsesCalendars: a delegate sees the calendars that the owner has, not those that others share with her,
+// and the journal names both.
+func TestDelegateUsesCalendars(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		carl := h.user("carl")
+		h.share(carl, h.calendar(carl, "his"), h.alice, calendar.WriteAccess)
+		acting := h.delegate()
+		later := h.calendar(h.alice, "later")
+		all, err := h.Calendars(h.ctx, acting)
+		h.must(err)
+		if len(all) != 2 || all[0].ID != later.ID || all[1].ID != work.ID {
+			t.Errorf("the delegate sees %v", all)
+		}
+		home, err := h.HomeChanges(h.ctx, acting, calendar.SyncToken{})
+		h.must(err)
+		if len(home.List) != 2 || len(home.Calendars) != 2 {
+			t.Errorf("the home's changes are %v", home.List)
+		}
+		_, err = h.Put(h.ctx, acting, work, calendar.Draft{Name: "1.ics", Data: []byte(event("one", 2, "x"))})
+		h.must(err)
+		for line, err := range h.Store.Journal(h.ctx, work.ID, calendar.JournalQuery{}) {
+			h.must(err)
+			if line.Object == "1.ics" && (line.User != h.bob.User.ID || line.Agent != "test (as delegate of alice)") {
+				t.Errorf("the journal names %q by %q", line.User, line.Agent)
+			}
+		}
+		// Nothing of it is in the delegate's own home.
+		own, err := h.Calendars(h.ctx, h.bob)
+		h.must(err)
+		if len(own) != 0 {
+			t.Errorf("the delegate's home has %v", own)
+		}
+	})
+}
+
+// TestDelegationEnds: a change that began before the end of the delegation, or before it was reduced, is refused.
+func TestDelegationEnds(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		put := func(acting calendar.Caller) error {
+			_, err := h.Put(h.ctx, acting, work, calendar.Draft{Name: "1.ics", Data: []byte(event("one", 2, "x"))})
+			return err
+		}
+		acting := h.delegate()
+		_, err := h.AddDelegate(h.ctx, h.alice, "bob", calendar.ReadAccess)
+		h.must(err)
+		h.refused(put(acting), calendar.NotFound, "", `no user "alice" has made you their delegate`)
+		acting, err = h.ActFor(h.ctx, h.bob, "alice")
+		h.must(err)
+		h.refused(put(acting), calendar.Forbidden, calendar.RulePrivileges,
+			`as a delegate of "alice" you may not write`)
+		acting = h.delegate()
+		h.must(h.RemoveDelegate(h.ctx, h.alice, "bob"))
+		h.refused(put(acting), calendar.NotFound, "", "has made you their delegate")
+		_, err = h.ActFor(h.ctx, h.bob, "alice")
+		h.refused(err, calendar.NotFound, "", `no user "alice" has made you`)
+		_, err = h.ActFor(h.ctx, h.bob, "nobody")
+		h.refused(err, calendar.NotFound, "", `no user "nobody" has made you`)
+		h.refused(h.RemoveDelegate(h.ctx, h.alice, "bob"), calendar.NotFound, "", `"bob" is not your delegate`)
+		acting = h.delegate()
+		h.must(put(acting))
+		h.must(h.Resign(h.ctx, h.bob, "Alice"))
+		h.refused(put(acting), calendar.NotFound, "", "has made you their delegate")
+	})
+}
+
+// TestDelegatesRefused: who can be a delegate, how many, and which credential may use it.
+func TestDelegatesRefused(t *testing.T) {
+	each(t, func(h *house) {
+		add := func(c calendar.Caller, who string, access calendar.Access) error {
+			_, err := h.AddDelegate(h.ctx, c, who, access)
+			return err
+		}
+		h.grouped("staff", h.alice, h.bob)
+		h.refused(add(h.alice, "staff", calendar.ReadAccess), calendar.Invalid, "", "only a person")
+		h.refused(add(h.alice, "alice", calendar.ReadAccess), calendar.Invalid, "", "your own delegate")
+		h.refused(add(h.alice, "nobody", calendar.ReadAccess), calendar.NotFound, "", `no user "nobody"`)
+		h.refused(add(h.alice, "bob", calendar.FreeBusyAccess), calendar.Invalid, "", "may read, or read and write")
+		token := h.alice
+		token.Scopes = calendar.ScopeAll &^ calendar.ScopeShare
+		h.refused(add(token, "bob", calendar.ReadAccess), calendar.Forbidden, calendar.RulePrivileges,
+			"lacks the scope")
+		acting := h.delegate()
+		h.user("carl")
+		h.refused(add(acting, "carl", calendar.ReadAccess), calendar.Forbidden, calendar.RulePrivileges,
+			"may not appoint delegates")
+		h.bob.ForOthers = false
+		_, err := h.ActFor(h.ctx, h.bob, "alice")
+		h.refused(err, calendar.NotFound, "", "has made you their delegate")
+		for i := range calendar.MaxDelegates {
+			name := "user" + string(rune('a'+i))
+			h.user(name)
+			if err := add(h.alice, name, calendar.ReadAccess); i == calendar.MaxDelegates-1 {
+				h.refused(err, calendar.Invalid, "", "you have 20 delegates already")
+			} else {
+				h.must(err)
+			}
+		}
+		h.must(h.SetDelegates(h.ctx, h.alice, calendar.WriteAccess, nil))
+		left, err := h.Delegates(h.ctx, h.alice)
+		h.must(err)
+		if len(left) != calendar.MaxDelegates-1 || left[0].Delegate.Name != "usera" {
+			t.Errorf("after all writers were removed: %v", left)
+		}
+	})
+}
