@@ -65,7 +65,7 @@ func privilegeTree(m *dav.Markup, n privilegeNode) {
 
 // writeAccessList writes DAV:acl (RFC 3744 §5.5). Every authenticated user may read a resource without an owner.
 func writeAccessList(r *resource, m *dav.Markup) error {
-	const personal = atPrincipal | atHome | atBox | atNotice | atScheduling
+	const personal = atPrincipal | atProxy | atHome | atBox | atNotice | atScheduling
 	switch {
 	case r.other != nil:
 		return dav.ErrAbsent
@@ -139,7 +139,7 @@ var privileges = []struct {
 	{"d:read-acl", everything &^ (atCalendar | atObject), (*resource).beOwn},
 	{"d:read-acl", atCalendar | atObject, mayReadACL},
 	{"d:write-properties", atObject, mayDo(calendar.WriteObjects)},
-	{"d:write-properties", atPrincipal | atHome | atInbox, mayOwn},
+	{"d:write-properties", atPrincipal | atHome | atInbox | atProxy, mayOwn},
 	{"d:bind", atHome, mayCreate},
 	{"d:unbind", atHome, mayUnbind},
 	{"d:unbind", atBox | atInbox, mayDismiss},
@@ -168,7 +168,7 @@ func mayOwn(r *resource) error {
 
 // mayReadACL allows only the owner of a calendar to see its sharees.
 func mayReadACL(r *resource) error {
-	if r.calendar.Access != calendar.OwnerAccess {
+	if !r.isOwn() {
 		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "only the owner can see who has access")
 	}
 	return r.x.caller.May(calendar.ReadObjects, r.calendar)

@@ -22,8 +22,13 @@ func writeResourceType(r *resource, m *dav.Markup) error { return m.Raw(r.node()
 
 func writeDisplayName(r *resource, m *dav.Markup) error {
 	name := r.person().Title()
-	if r.at.kind() == atCalendar {
+	switch r.at.form {
+	case formCalendar:
 		name = r.calendar.Name
+	case formProxyRead:
+		name += " (delegates who read)"
+	case formProxyWrite:
+		name += " (delegates who write)"
 	}
 	return m.Text(name).OK()
 }
@@ -86,7 +91,7 @@ func writeOwner(r *resource, m *dav.Markup) error {
 }
 
 func writeOwnPrincipal(r *resource, m *dav.Markup) error {
-	return m.Href(principalOf(r.x.caller.User.Name)).OK()
+	return m.Href(principalOf(r.x.self.User.Name)).OK()
 }
 
 func writePrincipalCollections(r *resource, m *dav.Markup) error {
@@ -278,19 +283,26 @@ func writeUserType(r *resource, m *dav.Markup) error { return m.Raw(userType(r.p
 
 // writeMembers writes the members of a group (RFC 3744 §4.3); a person has none.
 func writeMembers(r *resource, m *dav.Markup) error {
+	if r.at.kind() == atProxy {
+		all, err := r.proxyMembers()
+		return principalHrefs(m, all, err)
+	}
 	if !r.person().Group {
 		return nil
 	}
-	all, err := r.x.Service.MembersOf(r.x.R.Context(), r.x.caller, r.person())
+	all, err := r.x.Service.MembersOf(r.x.R.Context(), r.x.self, r.person())
 	return principalHrefs(m, all, err)
 }
 
 // writeMembership writes the groups of a person that the caller belongs to as well (RFC 3744 §4.4).
 func writeMembership(r *resource, m *dav.Markup) error {
-	if r.person().Group {
+	if r.person().Group || r.at.kind() == atProxy {
 		return nil
 	}
-	all, err := r.x.Service.GroupsOf(r.x.R.Context(), r.x.caller, r.person())
+	all, err := r.x.Service.GroupsOf(r.x.R.Context(), r.x.self, r.person())
+	if err == nil && r.other == nil {
+		err = writeProxyMembership(r, m)
+	}
 	return principalHrefs(m, all, err)
 }
 
@@ -304,7 +316,7 @@ func writeEmailAddresses(r *resource, m *dav.Markup) error {
 // quotaHere returns the quota of the home and of the caller's own calendars. Other users must not learn an owner's
 // usage.
 func (r *resource) quotaHere() (*quota, error) {
-	if r.at.kind() == atCalendar && r.calendar.Access != calendar.OwnerAccess {
+	if r.at.kind() == atCalendar && r.calendar.Access != calendar.OwnerAccess || r.x.caller.ActsFor() {
 		return nil, dav.ErrAbsent
 	}
 	if r.x.cached.quota == nil {

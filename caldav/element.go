@@ -79,10 +79,17 @@ func principalHrefs(m *dav.Markup, all []calendar.User, err error) error {
 	return err
 }
 
-// writeOwnPlace writes the address of one of the caller's own collections. For any other user it is absent.
+// writeOwnPlace writes the address of one of the caller's own collections. Of other users, only those who made the
+// caller their delegate have it, and only in their home.
 func writeOwnPlace(r *resource, m *dav.Markup, at addressForm) error {
 	if r.other != nil {
-		return dav.ErrAbsent
+		access, err := r.x.delegationFrom(r.other.Name)
+		if err != nil {
+			return err
+		}
+		if access == calendar.NoAccess || layout[at].kind&inHome == 0 {
+			return dav.ErrAbsent
+		}
 	}
 	return m.Href(place{form: at, user: r.at.user}).OK()
 }

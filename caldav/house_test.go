@@ -92,9 +92,9 @@ func (h *house) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, "log in", http.StatusUnauthorized)
 			return
 		}
-		caller := calendar.Caller{User: h.users[name], Scopes: calendar.ScopeAll, Agent: "test"}
+		caller := calendar.Caller{User: h.users[name], Scopes: calendar.ScopeAll, Agent: "test", ForOthers: true}
 		if limited {
-			caller.Scopes = 0
+			caller.Scopes, caller.ForOthers = 0, false
 			for word := range strings.SplitSeq(words, ",") {
 				caller.Scopes |= scopes[word]
 			}

@@ -132,7 +132,7 @@ func (c *cell) try() {
 			c.clear()
 		}
 		return
-	case c.replies() && !c.relation.holds(""):
+	case c.replies() && !c.relation.holds("") && !c.relation.acts():
 		if got.status != http.StatusNotFound {
 			c.t.Errorf("%s: %d %s to what nobody offered", what, got.status, got.body)
 		}
@@ -157,9 +157,14 @@ func (c *cell) reached() bool {
 	case c.shelf == everybodys || !c.relation.inOwners || c.relation.owns():
 		return true
 	case c.shelf == persons:
-		return c.relation.share > calendar.NoAccess && !c.relation.holds("bound")
+		return c.relation.share+c.relation.delegate > calendar.NoAccess && !c.relation.holds("bound")
+	case c.shelf == groups:
+		return c.relation.acts() && strings.Contains(c.address.Name, "-write") ==
+			(c.relation.delegate == calendar.WriteAccess)
+	case strings.Contains(c.address.Name, "/notifications/"):
+		return false
 	}
-	return false
+	return c.relation.acts()
 }
 
 // looksUninhabited compares a response with the one for a user who never existed.
@@ -223,6 +228,14 @@ func (c *matrix) prepare() {
 				return err
 			}
 		}
+		if d := c.relation.delegate; d > calendar.NoAccess {
+			err := tx.PutDelegation(c.t.Context(), calendar.Delegation{
+				Owner: owner, Delegate: c.house.users["bob"], Access: d, Created: now,
+			})
+			if err != nil {
+				return err
+			}
+		}
 		word := calendar.Notice{Name: "n.xml", Created: now, Data: []byte(`{"status":"accepted","title":"secret"}`)}
 		message := calendar.InboxItem{
 			Name: "m.ics", Created: now,
@@ -256,6 +269,11 @@ func (c *matrix) state() string {
 		for _, cal := range all {
 			fmt.Fprintln(&b, cal.ID, cal.Segment, cal.Name, cal.Access, cal.Version)
 		}
+		delegates, lost := c.house.service.Delegates(c.t.Context(), caller)
+		err = errors.Join(err, lost)
+		for _, d := range delegates {
+			fmt.Fprintln(&b, user, d.Delegate.Name, d.Access)
+		}
 		messages, lost := c.house.service.Messages(c.t.Context(), caller)
 		err = errors.Join(err, lost)
 		for _, m := range messages {
@@ -287,7 +305,8 @@ func (c *cell) granted() bool {
 		// Resources of the caller, or of all users.
 		return c.operation.Name == "OPTIONS" || c.ofOwn()
 	}
-	if c.operation.Name == "COPY" && c.relation.holds("read") {
+	if c.operation.Name == "COPY" && (c.relation.holds("read") || c.relation.acts() &&
+		c.relation.delegate < calendar.WriteAccess) {
 		return false // the destination needs the right to write, too
 	}
 	needs := c.operation.Needs
@@ -311,12 +330,14 @@ func (c *cell) ofOwn() bool {
 	switch {
 	case c.replies():
 		return r.share > calendar.NoAccess && !r.inOwners && !r.holds("")
-	case c.shelf == persons && r.inOwners && !r.owns():
+	case (c.shelf == persons || c.shelf == groups) && r.inOwners && !r.owns():
 		return !changes && c.operation.Name != "ACL"
 	case c.shelf == privates && c.sample.lists:
 		return !r.holds("none")
 	case c.shelf == words:
 		return c.ofWords()
+	case r.acts() && c.shelf != everybodys:
+		return !changes
 	}
 	// Common resources store no properties, so PROPPATCH fails there for another reason.
 	return !changes || !r.holds("")
@@ -329,6 +350,10 @@ func (c *cell) replies() bool { return c.sample.home != "" && c.shelf == private
 func (c *cell) ofWords() bool {
 	r := c.relation
 	switch {
+	case r.acts() && c.operation.Name == "DELETE":
+		return r.delegate == calendar.WriteAccess
+	case r.acts() && c.operation.Name == "PROPPATCH":
+		return !strings.HasSuffix(c.address.Name, "/inbox/")
 	case c.operation.Name == "DELETE", c.operation.Name == "PROPPATCH" && strings.HasSuffix(c.address.Name, "/inbox/"):
 		return !r.holds("")
 	case strings.HasPrefix(c.operation.Name, "calendar-") && strings.HasSuffix(c.address.Name, "/outbox/"):
@@ -345,6 +370,9 @@ func (c *cell) ofWords() bool {
 func (c *cell) ask(name string) reply {
 	user := strings.Fields(c.relation.as)[0]
 	own := "/dav/calendars/" + user + "/own/"
+	if c.relation.acts() {
+		own = "/dav/calendars/alice/own/" // a request reaches one home
+	}
 	if c.relation.inOwners {
 		user = "alice"
 	}

@@ -9,7 +9,7 @@ import (
 
 // davClasses is the DAV header (RFC 4918 §10.1). It names only what works; class 2 would be locks.
 const davClasses = "1, 3, access-control, calendar-access, calendar-auto-schedule, calendar-availability, " +
-	"extended-mkcol, calendarserver-sharing, calendarserver-principal-property-search, " +
+	"calendar-proxy, extended-mkcol, calendarserver-sharing, calendarserver-principal-property-search, " +
 	"calendarserver-principal-search, calendarserver-subscribed, calendarserver-home-sync"
 
 // method is a row of the methods table.

@@ -28,6 +28,7 @@ const (
 	atInbox  // a user's scheduling inbox
 	atItem   // a message in an inbox
 	atOutbox // a user's scheduling outbox, for free/busy requests
+	atProxy  // the group of a user's delegates with one kind of access
 
 	everything  = ^kind(0)
 	leaves      = atObject | atNotice | atItem
@@ -47,6 +48,8 @@ const (
 	formRoot
 	formPrincipals
 	formPrincipal
+	formProxyRead
+	formProxyWrite
 	formHomes
 	formHome
 	// These come before formCalendar, since no calendar may have their names.
@@ -82,16 +85,22 @@ var layout = [...]struct {
 	formRoot:           {atRoot, formHost, []string{"dav"}},
 	formPrincipals:     {atPrincipals, formRoot, []string{"dav", "principals"}},
 	formPrincipal:      {atPrincipal, formPrincipals, []string{"dav", "principals", userPart}},
-	formHomes:          {atHomes, formRoot, []string{"dav", "calendars"}},
-	formHome:           {atHome, formHomes, []string{"dav", "calendars", userPart}},
-	formInbox:          {atInbox, formHome, []string{"dav", "calendars", userPart, "inbox"}},
-	formOutbox:         {atOutbox, formHome, []string{"dav", "calendars", userPart, "outbox"}},
-	formItem:           {atItem, formInbox, []string{"dav", "calendars", userPart, "inbox", itemPart}},
-	formCalendar:       {atCalendar, formHome, []string{"dav", "calendars", userPart, calendarPart}},
-	formObject:         {atObject, formCalendar, []string{"dav", "calendars", userPart, calendarPart, objectPart}},
-	formBoxes:          {atBoxes, formRoot, []string{"dav", "notifications"}},
-	formBox:            {atBox, formBoxes, []string{"dav", "notifications", userPart}},
-	formNotice:         {atNotice, formBox, []string{"dav", "notifications", userPart, noticePart}},
+	formProxyRead: {
+		atProxy, formPrincipal, []string{"dav", "principals", userPart, "calendar-proxy-read"},
+	},
+	formProxyWrite: {
+		atProxy, formPrincipal, []string{"dav", "principals", userPart, "calendar-proxy-write"},
+	},
+	formHomes:    {atHomes, formRoot, []string{"dav", "calendars"}},
+	formHome:     {atHome, formHomes, []string{"dav", "calendars", userPart}},
+	formInbox:    {atInbox, formHome, []string{"dav", "calendars", userPart, "inbox"}},
+	formOutbox:   {atOutbox, formHome, []string{"dav", "calendars", userPart, "outbox"}},
+	formItem:     {atItem, formInbox, []string{"dav", "calendars", userPart, "inbox", itemPart}},
+	formCalendar: {atCalendar, formHome, []string{"dav", "calendars", userPart, calendarPart}},
+	formObject:   {atObject, formCalendar, []string{"dav", "calendars", userPart, calendarPart, objectPart}},
+	formBoxes:    {atBoxes, formRoot, []string{"dav", "notifications"}},
+	formBox:      {atBox, formBoxes, []string{"dav", "notifications", userPart}},
+	formNotice:   {atNotice, formBox, []string{"dav", "notifications", userPart, noticePart}},
 }
 
 // place is a parsed address. It may be one where no resource exists.
@@ -263,7 +272,7 @@ var pushPath = []string{"dav", "push"}
 func principalOf(name string) place { return place{form: formPrincipal, user: userName(name)} }
 
 // owned are the kinds of resources that have an owner.
-const owned = atPrincipal | atHome | atCalendar | atObject | atBox | atNotice | atScheduling
+const owned = atPrincipal | atProxy | atHome | atCalendar | atObject | atBox | atNotice | atScheduling
 
 // dated are the kinds of resources with dates and bytes.
 const dated = atCalendar | atObject

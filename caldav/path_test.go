@@ -198,6 +198,7 @@ func FuzzPath(f *testing.F) {
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	want := strings.Fields(`/ /.well-known/caldav /principals /dav /dav/principals /dav/principals/{user}
+		/dav/principals/{user}/calendar-proxy-read /dav/principals/{user}/calendar-proxy-write
 		/dav/calendars /dav/calendars/{user} /dav/calendars/{user}/inbox /dav/calendars/{user}/outbox
 		/dav/calendars/{user}/inbox/{message}
 		/dav/calendars/{user}/{calendar} /dav/calendars/{user}/{calendar}/{object}

@@ -29,7 +29,7 @@ func principalMatch(x *request, r *resource, q *matchRequest) error {
 	if q.Self != nil {
 		var self []*resource
 		if x.at.kind()&abovePrincipals != 0 {
-			self = append(self, x.principal(x.caller.User))
+			self = append(self, x.principal(x.self.User))
 		}
 		return writeResources(x, self, q.Prop, len(self))
 	}
@@ -77,7 +77,7 @@ func (r *resource) namesCaller(by planItem) (bool, error) {
 	}
 	return slices.ContainsFunc(hrefs, func(href string) bool {
 		at, err := r.x.parseHref(href)
-		return err == nil && at == principalOf(r.x.caller.User.Name)
+		return err == nil && at == principalOf(r.x.self.User.Name)
 	}), nil
 }
 

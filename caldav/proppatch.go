@@ -84,6 +84,9 @@ func patchResource(x *request, all []dav.Edit) (o propertyChanges, err error) {
 	if err := r.beOwn(); err != nil {
 		return o, err
 	}
+	if x.at.kind() == atProxy {
+		return patchProxy(x, all)
+	}
 	if x.at.kind() == atInbox {
 		return patchInbox(x, all)
 	}

@@ -44,7 +44,7 @@ func pushProperties() []property {
 
 // pushTold reports whether the caller may register for changes of this resource.
 func (r *resource) pushTold() bool {
-	if r.x.Push == nil {
+	if r.x.Push == nil || r.x.caller.ActsFor() {
 		return false
 	}
 	if r.at.kind() == atHome {
@@ -129,6 +129,9 @@ func (q *pushRegister) understand(p *Push) (sub calendar.PushSubscription, err e
 
 // registerPush answers the registration of a client, or its renewal.
 func registerPush(x *request, q *pushRegister) error {
+	if x.caller.ActsFor() {
+		return breachOfPush("push-not-available", "a delegate gets no push messages: poll the calendar")
+	}
 	sub, err := q.understand(x.Push)
 	if err != nil {
 		return err

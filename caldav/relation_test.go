@@ -12,6 +12,8 @@ type relation struct {
 	// as is the login, share the caller's access by a share.
 	as    string
 	share calendar.Access
+	// delegate is the caller's access as a delegate of alice's.
+	delegate calendar.Access
 	// offered is set if the share has not been accepted yet.
 	offered bool
 	// inOwners is set if the caller uses the owner's addresses instead of their own.
@@ -36,13 +38,17 @@ func (r relation) owns() bool { return strings.HasPrefix(r.as, "alice") }
 // holds reports whether the caller has a token with the given kind of limit.
 func (r relation) holds(word string) bool { return strings.Contains(r.as, " "+word) }
 
+// acts reports whether the caller uses alice's addresses as a delegate. Tokens may not.
+func (r relation) acts() bool { return r.delegate > calendar.NoAccess && r.inOwners && !r.holds("") }
+
 // shelf is a class of addresses by visibility.
 type shelf uint8
 
 const (
 	everybodys shelf = iota // visible to every authenticated user
 	persons                 // a user, visible to those who share calendars with them
-	privates                // visible to the owner only
+	groups                  // visible to the owner and the delegates in it
+	privates                // visible to the owner and delegates only
 	words                   // like privates, but not by a token limited to some calendars
 	calendars               // visible as the calendar is shared
 )
@@ -52,9 +58,10 @@ func shelves() map[string]shelf {
 	return map[string]shelf{
 		"/": everybodys, "/.well-known/caldav/": everybodys, "/principals/": everybodys,
 		"/dav/": everybodys, "/dav/principals/": everybodys, "/dav/calendars/": everybodys,
-		"/dav/principals/{user}/": persons,
-		"/dav/calendars/{user}/":  privates,
-		"/dav/notifications/":     everybodys, "/dav/notifications/{user}/": words,
+		"/dav/principals/{user}/":                     persons,
+		"/dav/principals/{user}/calendar-proxy-read/": groups, "/dav/principals/{user}/calendar-proxy-write/": groups,
+		"/dav/calendars/{user}/": privates,
+		"/dav/notifications/":    everybodys, "/dav/notifications/{user}/": words,
 		"/dav/notifications/{user}/{notice}": words,
 		"/dav/calendars/{user}/inbox/":       words, "/dav/calendars/{user}/inbox/{message}": words,
 		"/dav/calendars/{user}/outbox/":     words,
@@ -97,6 +104,20 @@ func relations() []relation {
 			name: "writer's bound token at the owner's address", as: "bob bound", share: calendar.WriteAccess,
 			inOwners: true,
 		},
+		{
+			name: "writing delegate", as: "bob", delegate: calendar.WriteAccess, inOwners: true, sees: true,
+			may: writing,
+		},
+		{
+			name: "reading delegate", as: "bob", delegate: calendar.ReadAccess, inOwners: true, sees: true,
+			may: reading,
+		},
+		{
+			name: "reading delegate with a share to write", as: "bob", delegate: calendar.ReadAccess,
+			share: calendar.WriteAccess, inOwners: true, sees: true, may: reading,
+		},
+		{name: "delegate's token", as: "bob write,read,delete", delegate: calendar.WriteAccess, inOwners: true},
+		{name: "delegate at their own address", as: "bob", delegate: calendar.WriteAccess},
 		{name: "owner's token for another calendar", as: "alice bound", inOwners: true},
 		{name: "writer's token for another calendar", as: "bob bound", share: calendar.WriteAccess},
 		{name: "owner's token without a scope", as: "alice none", inOwners: true, sees: true},

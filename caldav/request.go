@@ -13,7 +13,9 @@ import (
 type request struct {
 	*Handler
 	*dav.Exchange
-	caller calendar.Caller
+	// caller is the user whose calendars the request is about, self the user who sent it. They differ if self is a
+	// delegate of the other one.
+	caller, self calendar.Caller
 	// at is the address in the request line, method the row of its method.
 	at     place
 	method *method
@@ -43,7 +45,9 @@ type cache struct {
 	home *calendar.HomeChanges
 	// people are the users whom the caller may see.
 	people []calendar.User
-	quota  *quota
+	// delegations are those that the caller has from others.
+	delegations *[]calendar.Delegation
+	quota       *quota
 }
 
 // once caches the result of ask for each calendar: a listing of objects would ask for every one of them.

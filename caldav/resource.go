@@ -98,7 +98,10 @@ func (r *resource) fixed(yield func(*resource, error) bool) {
 		if row.parent != r.at.form || addressForm(f) == r.at.form {
 			continue
 		}
-		at := place{form: addressForm(f)}
+		at := place{form: addressForm(f), user: r.at.user}
+		if row.kind == atProxy && r.other != nil {
+			continue
+		}
 		if row.kind&(atHome|atBox) != 0 {
 			at.user = userName(r.x.caller.User.Name)
 		}
@@ -264,7 +267,7 @@ func (x *request) principals(yield func(*resource, error) bool) {
 // principal returns the resource for a user.
 func (x *request) principal(u calendar.User) *resource {
 	r := &resource{x: x, at: principalOf(u.Name)}
-	if u.ID != x.caller.User.ID {
+	if u.ID != x.caller.User.ID || x.caller.ActsFor() {
 		r.other = &u
 	}
 	return r
@@ -276,6 +279,11 @@ func (r *resource) person() calendar.User {
 		return *r.other
 	}
 	return r.x.caller.User
+}
+
+// isOwn reports whether the calendar is the caller's own; it is not a delegate's.
+func (r *resource) isOwn() bool {
+	return r.calendar.Access == calendar.OwnerAccess && !r.x.caller.ActsFor()
 }
 
 // beOwn refuses a request that the caller may only make about their own resources.

@@ -52,7 +52,7 @@ func (h *Handler) ServeDAV(w http.ResponseWriter, r *http.Request, caller calend
 
 // request returns the request for an exchange.
 func (h *Handler) request(w http.ResponseWriter, r *http.Request, caller calendar.Caller) *request {
-	x := &request{Handler: h, Exchange: h.webdav.Exchange(w, r), caller: caller}
+	x := &request{Handler: h, Exchange: h.webdav.Exchange(w, r), caller: caller, self: caller}
 	x.watch()
 	return x
 }
@@ -75,6 +75,9 @@ func (x *request) serve() error {
 		return err
 	}
 	x.at = at
+	if err := x.actFor(at); err != nil {
+		return err
+	}
 	if err := x.reach(at); err != nil {
 		return err
 	}

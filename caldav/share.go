@@ -12,6 +12,8 @@ import (
 // one for its owner, another one for sharees.
 func sharedType(r *resource) string {
 	switch {
+	case r.x.caller.ActsFor():
+		return ""
 	case r.calendar.Access != calendar.OwnerAccess:
 		return "<cs:shared/>"
 	case r.calendar.Shared:
@@ -56,7 +58,7 @@ func (x *request) sharesOf(cal calendar.Calendar) ([]calendar.Share, error) {
 
 // writeSharingModes lets the owner's clients offer to share the calendar (caldav-sharing §5.5.2).
 func writeSharingModes(r *resource, m *dav.Markup) error {
-	if r.calendar.Access != calendar.OwnerAccess || r.calendar.Subscribed() {
+	if !r.isOwn() || r.calendar.Subscribed() {
 		return dav.ErrAbsent
 	}
 	return m.Raw("<cs:can-be-shared/>").OK()
@@ -75,6 +77,9 @@ func writeSharedURL(r *resource, m *dav.Markup) error {
 // sharee. It leaves out free/busy shares: the protocol has no element for them, and any other would claim too much
 // access.
 func writeInvitees(r *resource, m *dav.Markup) error {
+	if r.x.caller.ActsFor() {
+		return dav.ErrAbsent
+	}
 	if r.calendar.Access != calendar.OwnerAccess {
 		return writeInvitee(r, m)
 	}

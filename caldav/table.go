@@ -59,7 +59,7 @@ func reportTable() []report {
 
 // propertyTable is the table of all properties, in the order of allprop.
 func propertyTable() []property {
-	return slices.Concat(webdavProperties(), accessProperties(), calendarProperties(), schedulingProperties(),
+	return slices.Concat(webdavProperties(), accessProperties(), delegateProperties(), calendarProperties(), schedulingProperties(),
 		appleProperties(), sharingProperties(), pushProperties(), doctorProperties())
 }
 
@@ -71,7 +71,7 @@ func webdavProperties() []property {
 				get: writeResourceType, set: setResourceType,
 			},
 			property{
-				name: dav.Name("displayname"), on: atPrincipal | atHome | atCalendar, flags: allprop,
+				name: dav.Name("displayname"), on: atPrincipal | atProxy | atHome | atCalendar, flags: allprop,
 				get: writeDisplayName, set: setDisplayName,
 			},
 			serverProperty(dav.Name("getetag"), leaves|atCalendar, allprop, writeETag),
@@ -88,16 +88,16 @@ func webdavProperties() []property {
 func accessProperties() []property {
 	return slices.Concat(
 		under("RFC 3744 §4, §5",
-			serverProperty(dav.Name("owner"), atPrincipal|atHome|dated|atBox|atNotice|atScheduling, 0, writeOwner),
+			serverProperty(dav.Name("owner"), atPrincipal|atProxy|atHome|dated|atBox|atNotice|atScheduling, 0, writeOwner),
 			serverProperty(dav.Name("current-user-privilege-set"), everything, 0, writePrivileges),
 			serverProperty(dav.Name("supported-privilege-set"), everything, 0, writeSupportedPrivileges),
 			serverProperty(dav.Name("acl"), everything, 0, writeAccessList),
 			serverProperty(dav.Name("acl-restrictions"), everything, 0, writeAccessRestrictions),
 			serverProperty(dav.Name("inherited-acl-set"), everything, 0, nothing),
-			serverProperty(dav.Name("principal-URL"), atPrincipal, 0, writeOwnAddress),
-			serverProperty(dav.Name("alternate-URI-set"), atPrincipal, 0, nothing),
-			serverProperty(dav.Name("group-member-set"), atPrincipal, 0, writeMembers),
-			serverProperty(dav.Name("group-membership"), atPrincipal, 0, writeMembership),
+			serverProperty(dav.Name("principal-URL"), atPrincipal|atProxy, 0, writeOwnAddress),
+			serverProperty(dav.Name("alternate-URI-set"), atPrincipal|atProxy, 0, nothing),
+			serverProperty(dav.Name("group-member-set"), atPrincipal|atProxy, 0, writeMembers),
+			serverProperty(dav.Name("group-membership"), atPrincipal|atProxy, 0, writeMembership),
 			serverProperty(dav.Name("principal-collection-set"), everything, 0, writePrincipalCollections),
 		),
 		under("RFC 5397",
@@ -193,6 +193,7 @@ func nodeTable() [len(layout)]node {
 	kinds := map[kind]func(*node){ //nolint:exhaustive // the others are plain collections
 		atPrincipals: func(n *node) { n.members = (*resource).principals },
 		atPrincipal:  func(n *node) { n.types = always("<d:collection/><d:principal/>") },
+		atProxy:      func(n *node) { n.types, n.members = proxyTypes, none },
 		atOutbox:     func(n *node) { n.types = always("<d:collection/><c:schedule-outbox/>") },
 		atHome: func(n *node) {
 			n.members, n.sync = (*resource).homeChildren, syncHome

@@ -33,7 +33,7 @@ func (w *watched) Write(p []byte) (int, error) {
 		case errors.Is(err, auth.ErrUnauthorized), calendar.ReasonOf(err) == calendar.NotFound,
 			calendar.ReasonOf(err) == calendar.Forbidden:
 			w.x.Logger.LogAttrs(w.x.R.Context(), slog.LevelInfo, "the response breaks off: its reader has lost access",
-				slog.String("method", w.x.R.Method), slog.String("user", w.x.caller.User.Name))
+				slog.String("method", w.x.R.Method), slog.String("user", w.x.self.User.Name))
 			panic(http.ErrAbortHandler)
 		}
 		// If the store is unavailable, the next write checks again.
@@ -56,6 +56,9 @@ func (x *request) stillMay() error {
 		if err := x.good(ctx); err != nil {
 			return err
 		}
+	}
+	if err := x.stillActs(); err != nil {
+		return err
 	}
 	for id, access := range x.granted {
 		cal, err := x.Service.Calendar(ctx, x.caller, id)

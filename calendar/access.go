@@ -205,9 +205,10 @@ func (c Caller) MayOwn(a Action) error {
 	return c.HasScope(a)
 }
 
-// Sees reports whether the caller can see that the calendar exists. A delegate sees the calendars that the user owns.
+// Sees reports whether the caller can see that the calendar exists. A delegate sees the calendars that the user owns,
+// but no subscriptions: clients keep their secret addresses in properties.
 func (c Caller) Sees(cal Calendar) bool {
-	if c.ActsFor() && cal.Owner != c.User.ID {
+	if c.ActsFor() && (cal.Owner != c.User.ID || cal.Subscribed() || cal.Note) {
 		return false
 	}
 	return cal.Access > NoAccess && (c.Calendars == nil || slices.Contains(c.Calendars, cal.ID))

@@ -67,7 +67,7 @@ func (h Home) Since(c Caller, since SyncToken, calendars []Calendar) []HomeChang
 		change := HomeChange{Address: m.Address, Version: m.Version, Gone: m.Gone, Calendar: at[m.Address]}
 		switch {
 		case m.Version <= since.Version, m.Gone && since == (SyncToken{}):
-		case !m.concerns(c):
+		case !m.concerns(c), !m.Gone && c.ActsFor() && !c.Sees(change.Calendar):
 		default:
 			list = append(list, change)
 		}

@@ -138,3 +138,11 @@ func (s *Delegator) Resign(ctx context.Context, c calendar.Caller, owner string)
 		return tx.DropDelegation(ctx, from.User.ID, c.User.ID)
 	})
 }
+
+// Delegable returns the user with a name or mail address, for SetDelegates. It finds the same users as AddDelegate.
+func (s *Delegator) Delegable(ctx context.Context, c calendar.Caller, who string) (calendar.User, error) {
+	if err := c.MayOwn(calendar.AppointDelegates); err != nil {
+		return calendar.User{}, err
+	}
+	return s.sharer.sharee(ctx, c, who)
+}

@@ -177,3 +177,46 @@ func TestDelegatesRefused(t *testing.T) {
 		}
 	})
 }
+
+// TestDelegateAnswers: a delegate answers an invitation of the owner's, and invites in the owner's name. Both messages
+// name the delegate in SENT-BY (RFC 5545 §3.2.18). A delegate who reads can do neither.
+func TestDelegateAnswers(t *testing.T) {
+	invited(t, "ann bob kim", func(g *guests) {
+		bob, kim := g.people["bob"], g.people["kim"]
+		act := func(access calendar.Access) calendar.Caller {
+			_, err := g.AddDelegate(g.ctx, bob.Caller, "guest-kim", access)
+			g.must(err)
+			c := kim.Caller
+			c.ForOthers = true
+			acting, err := g.ActFor(g.ctx, c, "guest-bob")
+			g.must(err)
+			return acting
+		}
+		g.save("ann", meetingOf(organizedByAnn, attendees("bob")))
+		answer := calendar.Draft{Name: g.name("bob"), Data: []byte(answering(g.text("bob"), "bob", "ACCEPTED"))}
+		_, err := g.Put(g.ctx, act(calendar.ReadAccess), bob.cal, answer)
+		g.refused(err, calendar.Forbidden, calendar.RulePrivileges, "as a delegate of")
+		acting := act(calendar.WriteAccess)
+		_, err = g.Put(g.ctx, acting, bob.cal, answer)
+		g.must(err)
+		g.want("the organizer has", g.answered("ann", "bob"), "ACCEPTED")
+		reply := ""
+		all, err := g.Messages(g.ctx, g.people["ann"].Caller)
+		g.must(err)
+		for _, m := range all {
+			reply += string(m.Data)
+		}
+		if !strings.Contains(strings.ReplaceAll(reply, "\r\n ", ""), `SENT-BY="mailto:kim@example.com"`) {
+			t.Errorf("the answer does not name the delegate:\n%s", reply)
+		}
+		_, err = g.Put(g.ctx, acting, bob.cal, calendar.Draft{Name: "two.ics", Data: []byte(replaceUID(
+			meetingOf("ORGANIZER:mailto:bob@example.com", attendees("ann")), "UID:two"))})
+		g.must(err)
+		all, err = g.Messages(g.ctx, g.people["ann"].Caller)
+		g.must(err)
+		request := strings.ReplaceAll(string(all[len(all)-1].Data), "\r\n ", "")
+		if line := lineWith(request, "ORGANIZER"); !strings.Contains(line, `SENT-BY="mailto:kim@example.com"`) {
+			t.Errorf("the invitation does not name the delegate: %s", line)
+		}
+	})
+}
