@@ -34,7 +34,7 @@ type Caller struct {
 	User   User
 	Scopes Scope
 	// Delegate makes the request as a delegate of User; zero if User makes it. Most is the access of the delegation.
-	// See docs/decisions/0102-delegates.md.
+	// See docs/decisions/0103-delegates.md.
 	Delegate User
 	// ForOthers allows the credential to use the calendars of users who made its user their delegate.
 	ForOthers bool
