@@ -158,12 +158,12 @@ func (r *reader) surplus(c *ical.Component, e *Event) (string, error) {
 	generated := alarms(e, r.cal)
 	for alarm := range c.Components() {
 		if alarm.Name() == "VALARM" && !slices.ContainsFunc(generated, func(g *ical.Component) bool {
-			return same(g, alarm)
+			return vevent.Inner(g) == vevent.Inner(alarm)
 		}) {
 			kept.AddComponent(alarm.Clone())
 		}
 	}
-	return inner(kept), nil
+	return vevent.Inner(kept), nil
 }
 
 // bare writes only the properties that surplus compares.
@@ -208,20 +208,6 @@ func adornment(p *ical.Property, shown *ical.Component) *ical.Property {
 	}
 	return ornament
 }
-
-// inner returns the content between a component's BEGIN and END, with unfolded lines.
-func inner(c *ical.Component) string {
-	var lines []string
-	for p := range c.Properties() {
-		lines = append(lines, p.String())
-	}
-	for sub := range c.Components() {
-		lines = append(lines, "BEGIN:"+sub.Name(), inner(sub), "END:"+sub.Name())
-	}
-	return strings.Join(lines, "\n")
-}
-
-func same(a, b *ical.Component) bool { return inner(a) == inner(b) }
 
 // extras adds the stored lines and the alarms. Google's own fields take precedence, since they may have changed.
 func (w writer) extras(c *ical.Component, e *Event) {

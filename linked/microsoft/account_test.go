@@ -386,9 +386,10 @@ func (w *walker) edit() {
 	if !ok {
 		return
 	}
+	line := w.dice.one("LOCATION", "URL;VALUE=URI", "X-MINE")
 	o.Data = []byte(strings.Replace(string(o.Data), "STATUS:CONFIRMED",
-		fmt.Sprintf("LOCATION:edited %d\r\nSTATUS:CONFIRMED", w.dice.IntN(99)), 1))
-	if n := strings.Count(string(o.Data), "LOCATION:"); n > 1 {
+		fmt.Sprintf("%s:edited %d\r\nSTATUS:CONFIRMED", line, w.dice.IntN(99)), 1))
+	if n := strings.Count(string(o.Data), line+":"); n > 1 {
 		return
 	}
 	held, err := w.account.Put(w.Context(), "cal", o)

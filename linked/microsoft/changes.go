@@ -51,7 +51,7 @@ func (a *Account) Changes(ctx context.Context, remote, at string) (mirror.Change
 		return mirror.Changes{}, rest.Gone(err)
 	}
 	out := mirror.Changes{Whole: at == ""}
-	if err := a.told(ctx, items, &out); err != nil {
+	if err := a.told(ctx, remote, items, &out); err != nil {
 		return mirror.Changes{}, err
 	}
 	if at != "" && len(out.Gone) != 0 {
@@ -112,8 +112,9 @@ func list[T any](ctx context.Context, a *Account, link string) (items []T, next 
 }
 
 // told fetches the reported objects. For a repeated event, the last report counts.
-func (a *Account) told(ctx context.Context, items []*Event, out *mirror.Changes) error {
+func (a *Account) told(ctx context.Context, remote string, items []*Event, out *mirror.Changes) error {
 	done := map[string]bool{}
+	var kept map[string][]json.RawMessage
 	for _, e := range slices.Backward(items) {
 		ref := e.ID
 		if e.SeriesID != "" {
@@ -128,6 +129,14 @@ func (a *Account) told(ctx context.Context, items []*Event, out *mirror.Changes)
 			out.Gone = append(out.Gone, ref)
 			continue
 		case e.Type == "singleInstance" && e.Start != nil:
+			if kept == nil {
+				found, err := a.extended(ctx, remote)
+				if err != nil {
+					return rest.Gone(err)
+				}
+				kept = found
+			}
+			e.Extensions = kept[e.ID]
 			out.Objects = append(out.Objects, a.object(ref, &Series{Master: e}))
 			continue
 		}
@@ -164,7 +173,7 @@ func (a *Account) modified(ctx context.Context, remote string, since time.Time, 
 		// Start a little earlier: reports may arrive out of order.
 		query.Set("$filter", "lastModifiedDateTime ge "+since.Add(-5*time.Minute).UTC().Format(time.RFC3339))
 	}
-	items, _, err := list[*Event](ctx, a, of(remote)+"/events?"+query.Encode())
+	items, _, err := list[*Event](ctx, a, of(remote)+"/events?"+rest.Query(query))
 	if err != nil {
 		return rest.Gone(err)
 	}
@@ -195,7 +204,7 @@ func (a *Account) series(ctx context.Context, ref string) (*Series, error) {
 		Exceptions []*Event `json:"exceptionOccurrences"`
 	}
 	var raw json.RawMessage
-	query := url.Values{"$select": {whole}, "$expand": {"exceptionOccurrences"}}
+	query := url.Values{"$select": {whole}, "$expand": {"exceptionOccurrences," + expandExtension}}
 	if err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: eventPath(ref), Query: query}, &raw); err !=
 		nil {
 		return nil, rest.Gone(err)

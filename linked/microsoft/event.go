@@ -40,6 +40,8 @@ type Event struct {
 	Context      string   `json:"@odata.context,omitempty"`
 	OccurrenceID string   `json:"occurrenceId,omitempty"`
 
+	Extensions []json.RawMessage `json:"extensions,omitempty"`
+
 	Subject     string          `json:"subject,omitempty"`
 	Body        *Body           `json:"body,omitempty"`
 	Start       *Moment         `json:"start,omitempty"`
@@ -58,6 +60,8 @@ type Event struct {
 	Rest map[string]json.RawMessage `json:"-"`
 	// Comment is the account's message to the organizer, sent with its answer. Graph does not return it.
 	Comment string `json:"-"`
+	// Kept are content lines without a Graph field, from the open extension of the event or of its series.
+	Kept string `json:"-"`
 }
 
 // Moment is a wall-clock time in a zone, by its IANA or Windows name.
@@ -140,6 +144,7 @@ var named = []string{
 	"@odata.context", "occurrenceId", "subject", "body", "start", "end", "isAllDay", "sensitivity", "showAs",
 	"importance", "categories",
 	"location", "attendees", "isReminderOn", "reminderMinutesBeforeStart", "recurrence", "exceptionOccurrences",
+	"extensions",
 }
 
 // usual are default values, and nowhere is an empty location. Graph always includes them.

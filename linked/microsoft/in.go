@@ -40,7 +40,7 @@ func Read(data []byte, zones *zone.DB) (*Series, error) {
 		s.Exceptions = append(s.Exceptions, e)
 	}
 	s.Exceptions = sorted(s.Exceptions)
-	return s, nil
+	return s, s.extend()
 }
 
 type reader struct {
@@ -51,17 +51,18 @@ type reader struct {
 func (r *reader) event(c *ical.Component) (*Event, error) {
 	for p := range c.Properties() {
 		if slices.Contains(unheld, p.Name()) {
-			return nil, mirror.Refusef("Microsoft has no field for an event's %s. Take it out, or put it into the "+
-				"description.", p.Name())
+			return nil, mirror.Refusef("Microsoft has no field for an event's %s, and the event would not be the same "+
+				"there without it. Take it out.", p.Name())
 		}
 	}
 	e := &Event{Transaction: ours + vevent.TextOf(c, "UID"), Comment: vevent.TextOf(c, "COMMENT")}
-	steps := []func(*ical.Component, *Event) error{r.times, r.rest, r.words, r.people, r.meeting, r.reminder}
+	steps := []func(*ical.Component, *Event) error{r.times, r.rest, r.words, r.people, r.reminder}
 	for _, step := range steps {
 		if err := step(c, e); err != nil {
 			return nil, err
 		}
 	}
+	e.Kept = r.surplus(c, e)
 	return e, nil
 }
 
@@ -288,36 +289,22 @@ func (r *reader) people(c *ical.Component, e *Event) error {
 	return nil
 }
 
-func (r *reader) meeting(c *ical.Component, e *Event) error {
-	for _, p := range c.All("CONFERENCE") {
-		if p.Value() != joins(e) {
-			return mirror.Refusef("Microsoft keeps no meeting of others (CONFERENCE). Put its address into the place " +
-				"or the description.")
+// reminder sets Microsoft's single reminder to the first alarm that it can be. The others are kept as lines.
+func (r *reader) reminder(c *ical.Component, e *Event) error {
+	for _, alarm := range c.AllComponents("VALARM") {
+		if minutes, ok := reminderOf(alarm); ok {
+			e.ReminderOn, e.Minutes = true, minutes
+			return nil
 		}
 	}
 	return nil
 }
 
-// reminder converts the alarms to Microsoft's single reminder, or refuses them. Alarms without a visible effect are
-// ignored.
-func (r *reader) reminder(c *ical.Component, e *Event) error {
-	for _, alarm := range c.AllComponents("VALARM") {
-		mailed, noticed := vevent.Mailed(alarm)
-		if !noticed {
-			continue
-		}
-		minutes, ok := vevent.Before(alarm)
-		switch {
-		case mailed:
-			return mirror.Refusef("Microsoft mails no reminders. Make it one that is shown.")
-		case !ok:
-			return mirror.Refusef("Microsoft supports only reminders a number of minutes ahead of the start.")
-		case e.ReminderOn && minutes != e.Minutes:
-			return mirror.Refusef("Microsoft keeps one reminder of an event, and this one has more. Remove some.")
-		}
-		e.ReminderOn, e.Minutes = true, minutes
-	}
-	return nil
+// reminderOf returns the minutes before the start at which an alarm is shown; false if Graph has no such reminder.
+func reminderOf(alarm *ical.Component) (int, bool) {
+	minutes, ok := vevent.Before(alarm)
+	mailed, noticed := vevent.Mailed(alarm)
+	return minutes, ok && noticed && !mailed
 }
 
 // rest stores the fields without an iCalendar equivalent, so that a recreated event is complete again.

@@ -231,6 +231,7 @@ func (w writer) plainOf(from *Event) *Event {
 	e := *from
 	e.ETag, e.ID, e.UID, e.Created, e.Modified, e.WebLink, e.Preview, e.ChangeKey, e.Gone = "", "", "", "", "", "", "",
 		"", nil
+	e.Extensions, e.Kept = nil, ""
 	e.Transaction, e.Type, e.SeriesID, e.IsOrganizer, e.Answer, e.HasFiles, e.Draft, e.OccurrenceID = "", "", "", false,
 		nil, false, false, ""
 	e.Sensitivity, e.ShowAs, e.Importance = cmp.Or(e.Sensitivity, normal), cmp.Or(e.ShowAs, busy), cmp.Or(e.Importance,

@@ -16,6 +16,7 @@ import (
 // Text returns a series as an iCalendar object.
 func Text(s *Series, zones *zone.DB) ([]byte, error) {
 	w := writer{zones: zones}
+	s.spread()
 	var all []*ical.Component
 	if s.Master != nil {
 		c, err := w.event(s.Master, s.Master)
@@ -67,6 +68,7 @@ func (w writer) event(e, of *Event) (*ical.Component, error) {
 	if e.ReminderOn {
 		c.AddComponent(vevent.Alarm(e.Minutes, e.Subject, ""))
 	}
+	w.extras(c, e)
 	return c, nil
 }
 

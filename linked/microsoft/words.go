@@ -43,10 +43,17 @@ const (
 	zoneParam   = "X-MICROSOFT-ZONE"
 )
 
-// unheld are the properties of RFC 5545, 7986 and 9073 without a Graph field. X- properties are not listed: they are
-// notes of programs and are dropped.
-var unheld = []string{
-	"ATTACH", "COLOR", "CONCEPT", "CONTACT", "EXRULE", "GEO", "IMAGE", "LINK", "RDATE", "REFID",
-	"RELATED-TO", "RESOURCES",
-	"STRUCTURED-DATA", "STYLED-DESCRIPTION", "URL",
+// unheld are the properties that are refused: without a Graph field, the event would be at other times or have another
+// description at Microsoft.
+var unheld = []string{"EXRULE", "RDATE", "STYLED-DESCRIPTION"}
+
+// mapped are the properties with a Graph field, and those that Microsoft sets itself. The others are kept as lines in
+// an open extension.
+var mapped = []string{
+	"UID", "DTSTAMP", "CREATED", "LAST-MODIFIED", "SEQUENCE", "DTSTART", "DTEND", "DURATION", "RRULE", "EXDATE",
+	"RECURRENCE-ID", "SUMMARY", "DESCRIPTION", "X-ALT-DESC", "LOCATION", "STATUS", "TRANSP", "CLASS", "PRIORITY",
+	"CATEGORIES", "ORGANIZER", "ATTENDEE", "COMMENT",
 }
+
+// ofPlace are the kept properties that describe the place of LOCATION.
+var ofPlace = []string{"GEO", "X-APPLE-STRUCTURED-LOCATION"}

@@ -107,6 +107,9 @@ func (w *write) create(ctx context.Context, want *Series) (string, *Series, erro
 	for n := range names {
 		fields := fieldsOf(want.Master)
 		fields["transactionId"] = transaction(uid, n)
+		if len(want.Master.Extensions) != 0 {
+			fields["extensions"] = want.Master.Extensions
+		}
 		var made Event
 		err = w.send(ctx, http.MethodPost, of(w.remote)+"/events", "", fields, &made)
 		if rest.Is(err, http.StatusConflict) {
@@ -139,7 +142,7 @@ func transaction(uid string, n int) string {
 // been moved, or be a series, whose instances have no transaction id.
 func (w *write) unmade(ctx context.Context, uid string) error {
 	items, _, err := list[*Event](ctx, w.account,
-		of(w.remote)+"/events?"+url.Values{"$select": {"id,transactionId"}}.Encode())
+		of(w.remote)+"/events?"+rest.Query(url.Values{"$select": {"id,transactionId"}}))
 	if err != nil {
 		return err
 	}
@@ -209,7 +212,10 @@ func (w *write) change(ctx context.Context, now, want *Series) error {
 	if err := w.instances(ctx, now, want); err != nil {
 		return err
 	}
-	return w.cancel(ctx, now, want)
+	if err := w.cancel(ctx, now, want); err != nil {
+		return err
+	}
+	return w.keep(ctx, now, want)
 }
 
 // instances writes the exceptions.

@@ -63,6 +63,9 @@ type Request struct {
 	Body any
 }
 
+// Query encodes a query. Spaces become %20: OData filters do not read + as a space.
+func Query(q url.Values) string { return strings.ReplaceAll(q.Encode(), "+", "%20") }
+
 // AnswerError is an error response.
 type AnswerError struct {
 	Status int
@@ -128,7 +131,7 @@ func (c *Client) once(ctx context.Context, r Request, body []byte, token string,
 		address = c.Base + address
 	}
 	if len(r.Query) != 0 {
-		address += "?" + r.Query.Encode()
+		address += "?" + Query(r.Query)
 	}
 	req, err := http.NewRequestWithContext(ctx, r.Method, address, bytes.NewReader(body))
 	if err != nil {

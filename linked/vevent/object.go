@@ -3,6 +3,7 @@ package vevent
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar/content"
@@ -91,6 +92,18 @@ func reach(z *zone.Zone, components []*ical.Component) (from, to time.Time) {
 		}
 	}
 	return from, to
+}
+
+// Inner returns the content between a component's BEGIN and END, with unfolded lines. Lines is its reverse.
+func Inner(c *ical.Component) string {
+	var lines []string
+	for p := range c.Properties() {
+		lines = append(lines, p.String())
+	}
+	for sub := range c.Components() {
+		lines = append(lines, "BEGIN:"+sub.Name(), Inner(sub), "END:"+sub.Name())
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Lines parses content lines as the properties and alarms of an event. The input is untrusted: an invalid line is an

@@ -16,6 +16,11 @@ import (
 // does.
 func (s *Server) delta(r *http.Request) (any, error) {
 	q := r.URL.Query()
+	for _, name := range []string{"$select", "$expand", "$filter", "$orderby", "$search"} {
+		if q.Has(name) {
+			return nil, no(http.StatusBadRequest, "ErrorInvalidUrlQuery", name+" is not supported by delta queries.")
+		}
+	}
 	since := -1
 	if token := q.Get("$deltatoken"); token != "" {
 		at, err := strconv.Atoi(token)
@@ -124,8 +129,11 @@ func (s *Server) view(r *http.Request) (any, error) {
 
 // list lists single events and series of any time, or those changed since a moment.
 func (s *Server) list(r *http.Request) (any, error) {
-	since := ""
-	if filter := r.URL.Query().Get("$filter"); filter != "" && s.Now != nil {
+	since, extension := "", ""
+	filter := r.URL.Query().Get("$filter")
+	if name, of := strings.CutPrefix(filter, "extensions/any(f:f/id eq '"); of {
+		extension = strings.TrimPrefix(strings.TrimSuffix(name, "')"), fullName)
+	} else if filter != "" {
 		name, at, _ := strings.Cut(filter, " ge ")
 		if _, err := time.Parse(time.RFC3339, at); err != nil || name != "lastModifiedDateTime" {
 			return nil, no(http.StatusBadRequest, "ErrorInvalidUrlQueryFilter", "The filter is not understood.")
@@ -135,10 +143,16 @@ func (s *Server) list(r *http.Request) (any, error) {
 	value := []any{}
 	for _, id := range slices.Sorted(maps.Keys(s.events)) {
 		e := s.events[id].event
-		if changed, _ := e["lastModifiedDateTime"].(string); !s.events[id].gone && e["seriesMasterId"] == nil &&
-			changed >= since {
-			value = append(value, e)
+		changed, _ := e["lastModifiedDateTime"].(string)
+		if s.events[id].gone || e["seriesMasterId"] != nil || changed < since ||
+			extension != "" && s.extensions[id][extension] == nil {
+			continue
 		}
+		shown, err := s.expanded(r, e)
+		if err != nil {
+			return nil, err
+		}
+		value = append(value, shown)
 	}
 	return map[string]any{"value": value}, nil
 }
@@ -148,17 +162,7 @@ func (s *Server) get(r *http.Request) (any, error) {
 	if one == nil || one.gone {
 		return nil, errNotFound
 	}
-	e := maps.Clone(one.event)
-	if r.URL.Query().Get("$expand") == "exceptionOccurrences" {
-		var list []any
-		for _, id := range slices.Sorted(maps.Keys(s.events)) {
-			if other := s.events[id]; other.event["seriesMasterId"] == e["id"] && !other.gone {
-				list = append(list, other.event)
-			}
-		}
-		e["exceptionOccurrences"] = list
-	}
-	return e, nil
+	return s.expanded(r, one.event)
 }
 
 // words are the enumerations of fields.
@@ -171,6 +175,9 @@ func (s *Server) body(r *http.Request) (Event, error) {
 		return nil, no(http.StatusBadRequest, "BadRequest", "Unable to read JSON request payload.")
 	}
 	for name, value := range e {
+		if name == "extensions" {
+			continue // insert reads it
+		}
 		if !s.fields["event."+name] && !s.fields["outlookItem."+name] {
 			return nil, no(http.StatusBadRequest, "RequestBodyRead", "event has no property "+name)
 		}
@@ -207,8 +214,26 @@ func (s *Server) insert(r *http.Request) (any, error) {
 	if e["start"] == nil || e["end"] == nil {
 		return nil, no(http.StatusBadRequest, "ErrorPropertyValidationFailure", "start and end are required")
 	}
+	var extensions []Event
+	list, _ := e["extensions"].([]any)
+	for _, sent := range list {
+		x, err := s.extension(sent)
+		if err != nil {
+			return nil, err
+		}
+		extensions = append(extensions, x)
+	}
+	delete(e, "extensions")
 	s.names[name] = true
-	return s.take(r, e, e), nil
+	made := s.take(r, e, e)
+	for _, x := range extensions {
+		s.attach(fmt.Sprint(made["id"]), x)
+	}
+	if len(extensions) != 0 {
+		made = maps.Clone(made)
+		made["extensions"] = extensions
+	}
+	return made, nil
 }
 
 // take stores the event of a write request.

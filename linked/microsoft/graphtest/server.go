@@ -47,12 +47,14 @@ type Server struct {
 	// Owner is the account's address.
 	Owner string
 
-	mu        sync.Mutex
-	events    map[string]*stored
-	names     map[string]bool
-	clock     int
-	forgotten int
-	fields    map[string]bool
+	mu     sync.Mutex
+	events map[string]*stored
+	names  map[string]bool
+	// extensions are the open extensions of each event, by name.
+	extensions map[string]map[string]Event
+	clock      int
+	forgotten  int
+	fields     map[string]bool
 	// from and to are the last requested window.
 	from, to time.Time
 }
@@ -62,6 +64,7 @@ func New() *Server {
 	s := &Server{
 		PageSize: 3, Owner: "alice@example.com",
 		events: map[string]*stored{}, names: map[string]bool{}, fields: map[string]bool{},
+		extensions: map[string]map[string]Event{},
 	}
 	for line := range strings.Lines(fieldsText) {
 		if words := strings.Fields(line); len(words) > 0 && !strings.HasPrefix(line, "#") {
@@ -224,6 +227,9 @@ func (s *Server) Handler() http.Handler {
 		mux.HandleFunc("POST "+base+"/events/{event}/"+name,
 			s.guarded(func(r *http.Request) (any, error) { return s.reply(r, response) }))
 	}
+	mux.HandleFunc("POST "+base+"/events/{event}/extensions", s.guarded(s.extend))
+	mux.HandleFunc("PATCH "+base+"/events/{event}/extensions/{extension}", s.guarded(s.replace))
+	mux.HandleFunc("DELETE "+base+"/events/{event}/extensions/{extension}", s.guarded(s.detach))
 	return s.Before(mux)
 }
 
