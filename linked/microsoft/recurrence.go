@@ -124,9 +124,7 @@ func (r *reader) recurrence(c *ical.Component, start ical.Time) (*Recurrence, er
 	}
 	pattern, ok := patternIn(&in, start.Civil)
 	if !ok {
-		return nil, mirror.Refusef("Microsoft cannot repeat an event by the rule %s. It knows every so many days, "+
-			"weeks (on days), months and years "+
-			"(on a day up to the 28th, the last day, or the first to fourth or last of some weekdays).", in.String())
+		return nil, noRule(&in, start)
 	}
 	if !begins(&in, start) {
 		return nil, mirror.Refusef("The series begins on a day that its rule (%s) does not have, which Microsoft "+
