@@ -547,3 +547,27 @@ func (w *walker) equal() {
 		seen[want.UID] = true
 	}
 }
+
+// TestCancelledInstance holds that an instance which is cancelled at Google goes here, also where Google does not list
+// it by the UID of its series, and that the series can be written afterwards.
+func TestCancelledInstance(t *testing.T) {
+	for _, unlisted := range []bool{false, true} {
+		server, a := begin(t)
+		server.Unlisted = unlisted
+		held := put(t, a, mirror.Object{UID: "u1", Data: event("RRULE:FREQ=DAILY;COUNT=10")})
+		from := changes(t, a, "").Cursor
+		server.Cancel(work, held.Ref, "2026-03-12T09:00:00Z")
+		c := changes(t, a, from)
+		if len(c.Objects) != 1 || !strings.Contains(string(c.Objects[0].Data), "20260312T100000") {
+			t.Fatalf("unlisted %v: the cancelled instance stays: %+v", unlisted, c)
+		}
+		if c.Objects[0].Version == held.Version {
+			t.Errorf("unlisted %v: the version stays, so that the change is not stored", unlisted)
+		}
+		held = c.Objects[0]
+		held.Data = []byte(strings.Replace(string(held.Data), "SUMMARY:Planning", "SUMMARY:Renamed", 1))
+		if held = put(t, a, held); !strings.Contains(string(held.Data), "20260312T100000") {
+			t.Errorf("unlisted %v: a new title brings the instance back:\n%s", unlisted, held.Data)
+		}
+	}
+}

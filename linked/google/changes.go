@@ -147,10 +147,28 @@ func (a *Account) touched(ctx context.Context, remote string, cal Calendar, item
 		case err != nil:
 			return mirror.Changes{}, err
 		default:
-			out.Objects = append(out.Objects, a.object(s, cal))
+			version, more := s.version(), s.unlisted(items)
+			s.Exceptions = append(s.Exceptions, more...)
+			o := a.object(s, cal)
+			if len(more) != 0 {
+				o.Version = version + aside + o.Version
+			}
+			out.Objects = append(out.Objects, o)
 		}
 	}
 	return out, nil
+}
+
+// unlisted returns the cancelled instances among some events that a series lacks. A change names an instance that was
+// cancelled, and a list by UID may lack it: Google fills only its id, its series and its original start.
+func (s *Series) unlisted(items []*Event) (list []*Event) {
+	for _, e := range items {
+		if e.SeriesID == s.ref() && e.Status == cancelled &&
+			!slices.ContainsFunc(s.Exceptions, func(known *Event) bool { return known.ID == e.ID }) {
+			list = append(list, e)
+		}
+	}
+	return list
 }
 
 // series fetches all events of an object. hint is one of them; its UID finds the others if the account cannot see the
@@ -197,6 +215,9 @@ func (a *Account) object(s *Series, cal Calendar) mirror.Object {
 	}
 	return o
 }
+
+// aside separates the version of what Google lists from the one that has unlisted instances, too.
+const aside = "."
 
 // version identifies the state of the whole object: Google's ETags cover only single events.
 func (s *Series) version() string {

@@ -68,7 +68,7 @@ func (a *Account) stored(ctx context.Context, remote string, o mirror.Object) (*
 	if err != nil {
 		return nil, err
 	}
-	if s.version() != o.Version {
+	if listed, _, _ := strings.Cut(o.Version, aside); s.version() != listed {
 		return nil, mirror.ErrConflict
 	}
 	return s, nil

@@ -29,13 +29,21 @@ func (s *Server) list(r *http.Request, c *Calendar) (any, error) {
 	}
 	var found []*stored
 	for _, one := range c.events {
-		if one.changed > since && (q.Get("iCalUID") == "" || one.event["iCalUID"] == q.Get("iCalUID")) &&
+		if one.changed > since && (q.Get("iCalUID") == "" || s.uid(c, one.event) == q.Get("iCalUID")) &&
 			(since >= 0 || shown(one, q.Get("showDeleted"))) {
 			found = append(found, one)
 		}
 	}
 	slices.SortFunc(found, func(a, b *stored) int { return cmp.Compare(a.changed, b.changed) })
 	return s.page(q.Get("pageToken"), c, found), nil
+}
+
+// uid returns the UID of an event, or of the series of a cancelled instance.
+func (s *Server) uid(c *Calendar, e Event) any {
+	if series := c.events[fmt.Sprint(e["recurringEventId"])]; e["iCalUID"] == nil && series != nil && !s.Unlisted {
+		return series.event["iCalUID"]
+	}
+	return e["iCalUID"]
 }
 
 // shown reports whether a list contains an event: deleted ones only on request, cancelled instances always.
@@ -246,9 +254,11 @@ func (s *Server) drop(c *Calendar, e Event) {
 		}
 	}
 	kept := Event{"id": e["id"], "status": "cancelled", "iCalUID": e["iCalUID"]}
-	for _, name := range []string{"recurringEventId", "originalStartTime"} {
-		if e[name] != nil {
-			kept[name] = e[name]
+	if e["recurringEventId"] != nil {
+		// Google fills no other field of a cancelled instance for sure.
+		kept = Event{
+			"id": e["id"], "status": "cancelled", "recurringEventId": e["recurringEventId"],
+			"originalStartTime": e["originalStartTime"],
 		}
 	}
 	s.put(c, kept)

@@ -47,6 +47,8 @@ type Server struct {
 	Now func() time.Time
 	// PageSize is the number of events per page.
 	PageSize int
+	// Unlisted leaves cancelled instances out of lists by UID.
+	Unlisted bool
 	// Twice repeats the last event of a page on the next one.
 	Twice bool
 
@@ -122,6 +124,16 @@ func (s *Server) Drop(calendar, id string) {
 	}
 }
 
+// Cancel cancels the instance with an original start, as the owner does in the browser.
+func (s *Server) Cancel(calendar, series, original string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.calendars[calendar]
+	if e, err := s.instance(c, series+"_"+key(original)); err == nil && e["status"] != "cancelled" {
+		s.drop(c, e)
+	}
+}
+
 // Events returns the existing events by id.
 func (s *Server) Events(calendar string) map[string]Event {
 	s.mu.Lock()
@@ -142,7 +154,7 @@ func (s *Server) put(c *Calendar, e Event) Event {
 	if e["id"] == nil {
 		e["id"] = fmt.Sprintf("ev%06d", s.clock)
 	}
-	if e["iCalUID"] == nil {
+	if e["iCalUID"] == nil && (e["status"] != "cancelled" || e["recurringEventId"] == nil) {
 		e["iCalUID"] = fmt.Sprint(e["id"], "@google.com")
 	}
 	at := time.Date(2026, 1, 1, 0, 0, s.clock, 0, time.UTC).Format(time.RFC3339)
@@ -155,7 +167,7 @@ func (s *Server) put(c *Calendar, e Event) Event {
 	if e["status"] == nil {
 		e["status"] = "confirmed"
 	}
-	if e["reminders"] == nil {
+	if e["reminders"] == nil && e["status"] != "cancelled" {
 		e["reminders"] = map[string]any{"useDefault": true}
 	}
 	e["kind"], e["updated"], e["etag"] = "calendar#event", at, strconv.Quote(strconv.Itoa(s.clock))
