@@ -147,13 +147,11 @@ var named = []string{
 	"extensions",
 }
 
-// usual are default values, and nowhere is an empty location. Graph always includes them.
+// usual are default values. Graph always includes them.
 var usual = map[string]string{
 	"allowNewTimeProposals": "true", "hideAttendees": "false", "isOnlineMeeting": "false", "locations": "[]",
 	"onlineMeetingProvider": `"unknown"`, "responseRequested": "true",
 }
-
-const nowhere = `{"displayName":"","locationType":"default","uniqueIdType":"unknown","address":{},"coordinates":{}}`
 
 type plainEvent Event
 
@@ -167,10 +165,41 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 	})
 	*e = Event(plain)
 	e.Rest = others
-	if string(e.Place) == "null" || string(e.Place) == nowhere {
-		e.Place = nil
+	if err != nil {
+		return err
 	}
+	var all []json.RawMessage
+	if json.Unmarshal(e.Rest["locations"], &all) == nil && len(all) < 2 {
+		delete(e.Rest, "locations") // it is the location once more
+	}
+	e.Place, err = plainPlace(e.Place)
 	return err
+}
+
+// plainPlace returns a location without the fields that Graph adds to a name, or nil if it is empty.
+func plainPlace(place json.RawMessage) (json.RawMessage, error) {
+	if len(place) == 0 || string(place) == "null" {
+		return nil, nil
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(place, &fields); err != nil {
+		return nil, err
+	}
+	name, _ := fields["displayName"].(string)
+	for field, value := range fields {
+		object, isObject := value.(map[string]any)
+		switch {
+		case field == "displayName", isObject && len(object) == 0, value == nil, value == "":
+		case field == "locationType" && value == "default", field == "uniqueId" && value == name:
+		case field == "uniqueIdType" && (value == "private" || value == "unknown"):
+		default:
+			return place, nil
+		}
+	}
+	if name == "" {
+		return nil, nil
+	}
+	return rest.Text(map[string]string{"displayName": name})
 }
 
 // MarshalJSON implements json.Marshaler.

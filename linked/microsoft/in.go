@@ -201,6 +201,7 @@ func (r *reader) words(c *ical.Component, e *Event) error {
 	}
 	if name := vevent.TextOf(c, "LOCATION"); name != placeName(e.Place) {
 		e.Place = nil
+		delete(e.Rest, "locations") // they always correspond to the location
 		if name != "" {
 			place, err := rest.Text(map[string]string{"displayName": name})
 			if err != nil {

@@ -38,6 +38,9 @@ func (w *write) patch(ctx context.Context, now, want *Event) (reset bool, err er
 	}
 	_, ruled := changes["recurrence"]
 	_, moved := changes["start"]
+	if moved && want.Recurrence != nil {
+		changes["recurrence"] = want.Recurrence // its range begins on the day of the start
+	}
 	return ruled || moved, w.send(ctx, http.MethodPatch, eventPath(now.ID), now.ETag, changes, nil)
 }
 

@@ -90,7 +90,8 @@ func (s *Server) row(one *stored) []any {
 	id := one.event["id"]
 	switch {
 	case !one.gone && !s.within(one.event, s.from, s.to):
-		return []any{map[string]any{"id": id}}
+		// Graph also reports events that are outside the window now as removed.
+		return []any{map[string]any{"id": id, "@removed": map[string]any{"reason": "deleted"}}}
 	case one.gone:
 		return []any{map[string]any{"id": id, "@removed": map[string]any{"reason": "deleted"}}}
 	case one.event["type"] == "seriesMaster":
@@ -116,15 +117,15 @@ func (s *Server) view(r *http.Request) (any, error) {
 		case s.events[id].gone || !s.within(e, from, to):
 		case e["type"] == "seriesMaster":
 			occurrence := map[string]any{
-				"id": id + "-o1", "seriesMasterId": id, "type": "occurrence", "iCalUId": e["iCalUId"],
-				"start": e["start"], "end": e["end"],
+				"id": id + "-o1", "seriesMasterId": id, "type": "occurrence",
+				"iCalUId": fmt.Sprint(e["iCalUId"], "-o1"), "start": e["start"], "end": e["end"],
 			}
 			value = append(value, occurrence)
 		default:
 			value = append(value, e)
 		}
 	}
-	return map[string]any{"value": value}, nil
+	return s.paged(r, value), nil
 }
 
 // list lists single events and series of any time, or those changed since a moment.
@@ -154,7 +155,7 @@ func (s *Server) list(r *http.Request) (any, error) {
 		}
 		value = append(value, shown)
 	}
-	return map[string]any{"value": value}, nil
+	return s.paged(r, value), nil
 }
 
 func (s *Server) get(r *http.Request) (any, error) {
@@ -211,8 +212,11 @@ func (s *Server) insert(r *http.Request) (any, error) {
 		return nil, no(http.StatusConflict, "ErrorDuplicateTransactionId",
 			"Your request can't be completed. An item with the same transaction id exists.")
 	}
-	if e["start"] == nil || e["end"] == nil {
-		return nil, no(http.StatusBadRequest, "ErrorPropertyValidationFailure", "start and end are required")
+	if err := timed(e); err != nil {
+		return nil, err
+	}
+	if err := ruled(e); err != nil {
+		return nil, err
 	}
 	var extensions []Event
 	list, _ := e["extensions"].([]any)
@@ -279,7 +283,7 @@ func (s *Server) occurrence(series Event, day string) (Event, error) {
 		delete(e, name)
 	}
 	e["id"], e["type"], e["seriesMasterId"] = fmt.Sprint(series["id"], "-d", day), "exception", series["id"]
-	e["originalStart"] = begin.Format(time.RFC3339)
+	e["originalStart"], e["iCalUId"] = begin.Format(time.RFC3339), fmt.Sprint(series["iCalUId"], "-", day)
 	e["start"] = map[string]any{"dateTime": begin.Format("2006-01-02T15:04:05"), "timeZone": "UTC"}
 	e["end"] = map[string]any{
 		"dateTime": begin.Add(clockOf(series["end"]).Sub(at)).Format("2006-01-02T15:04:05"), "timeZone": "UTC",
@@ -334,6 +338,12 @@ func (s *Server) patch(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if changes["transactionId"] != nil {
+		return nil, invalid("The transactionId cannot be changed.")
+	}
+	if err := s.changeable(e, changes); err != nil {
+		return nil, err
+	}
 	if changes["recurrence"] != nil || changes["start"] != nil && e["type"] == "seriesMaster" {
 		s.reset(e)
 	}
@@ -376,6 +386,34 @@ func (s *Server) reply(r *http.Request, response string) (any, error) {
 	s.put(e)
 	s.Took(r.Method+" "+response, fmt.Sprint(e["id"]), sent)
 	return nil, nil // as Graph, which answers 202 without a body
+}
+
+// changeable rejects changes that would leave an event with impossible times or rules.
+func (s *Server) changeable(now, changes Event) error {
+	next := maps.Clone(now)
+	maps.Copy(next, changes)
+	if err := timed(next); err != nil {
+		return err
+	}
+	if series := s.events[fmt.Sprint(now["seriesMasterId"])]; series != nil {
+		return crossing(series.event, next)
+	}
+	if changes["start"] == nil && changes["recurrence"] == nil {
+		return nil
+	}
+	if changes["start"] == nil {
+		next["start"] = zoned(now["start"], now["originalStartTimeZone"])
+	}
+	return ruled(next)
+}
+
+// zoned returns a time in another zone.
+func zoned(side, zone any) any {
+	z, err := time.LoadLocation(fmt.Sprint(zone))
+	if err != nil {
+		return side
+	}
+	return map[string]any{"dateTime": inZone(side).In(z).Format("2006-01-02T15:04:05"), "timeZone": zone}
 }
 
 // reset drops all exceptions of a series, as a change of its rule does.

@@ -151,16 +151,11 @@ func (s *Server) Events() map[string]Event {
 // put stores an event in its next state. Missing fields get Graph's defaults.
 func (s *Server) put(from Event) Event {
 	s.clock++
-	e := Event{
-		"isAllDay": false, "sensitivity": "normal", "showAs": "busy", "importance": "normal", "categories": []any{},
-		"isReminderOn":               false,
-		"reminderMinutesBeforeStart": 15, "responseRequested": true, "allowNewTimeProposals": true,
-		"locations": []any{}, "isOrganizer": true,
-		"organizer": map[string]any{"emailAddress": map[string]any{"name": "Alice", "address": s.Owner}},
-		"attendees": []any{},
-	}
+	e := defaults(s.Owner)
 	maps.Copy(e, from)
 	e["body"] = asHTML(e["body"])
+	place(e)
+	invite(e)
 	if e["id"] == nil {
 		e["id"] = fmt.Sprintf("AAMk%06d", s.clock)
 		e["iCalUId"] = fmt.Sprintf("04000000%06d", s.clock)
@@ -177,6 +172,7 @@ func (s *Server) put(from Event) Event {
 	for _, side := range []string{"start", "end"} {
 		s.inUTC(e, side)
 	}
+	repeat(e)
 	s.events[fmt.Sprint(e["id"])] = &stored{event: e, changed: s.clock}
 	return e
 }
@@ -267,7 +263,13 @@ func (s *Server) guarded(answer func(r *http.Request) (any, error)) http.Handler
 		w.Header().Set("Content-Type", "application/json")
 		if f, failed := err.(*failure); failed {
 			w.WriteHeader(f.status)
-			body = map[string]any{"error": map[string]any{"code": f.code, "message": f.detail}}
+			body = map[string]any{"error": map[string]any{
+				"code": f.code, "message": f.detail, "innerError": map[string]any{
+					"date": "2026-03-01T00:00:00", "request-id": "r1", "client-request-id": "r1",
+				},
+			}}
+		} else if body != nil && r.Method == http.MethodPost {
+			w.WriteHeader(http.StatusCreated)
 		}
 		if body == nil {
 			w.WriteHeader(http.StatusNoContent)
