@@ -10,6 +10,7 @@ import (
 
 	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/ical"
 	"caldav-mcp-server/linked/vevent"
 )
 
@@ -53,7 +54,7 @@ func (w *write) fields(now, want *Event, changes map[string]any) {
 	if now.Color != want.Color {
 		changes["colorId"] = orNull(want.Color)
 	}
-	if !slices.Equal(now.Recurrence, want.Recurrence) {
+	if !slices.Equal(plainRules(now.Recurrence), plainRules(want.Recurrence)) {
 		changes["recurrence"] = orNull(want.Recurrence)
 	}
 	if !reflect.DeepEqual(plainReminders(now.Reminders), plainReminders(want.Reminders)) {
@@ -65,6 +66,18 @@ func (w *write) fields(now, want *Event, changes map[string]any) {
 	if !slices.Equal(now.Attachments, want.Attachments) {
 		changes["attachments"] = orNull(want.Attachments)
 	}
+}
+
+// plainRules returns the lines of a recurrence with each rule in one form: parts that say nothing are left out.
+func plainRules(lines []string) []string {
+	plain := slices.Clone(lines)
+	for i, line := range lines {
+		value, isRule := strings.CutPrefix(line, "RRULE:")
+		if rule, err := ical.ParseRecur(value); isRule && err == nil {
+			plain[i] = "RRULE:" + rule.String()
+		}
+	}
+	return plain
 }
 
 // sameDescription reports whether a description is the one that Google has, or the plain text of it: then Google's

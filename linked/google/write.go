@@ -157,6 +157,7 @@ func (w *write) create(ctx context.Context, want *Series) (*Series, error) {
 	var made Event
 	switch body := fresh(want.Master); {
 	case deleted != nil:
+		body.Sequence = max(body.Sequence, deleted.Sequence) // Google refuses a lower one
 		err = w.send(ctx, http.MethodPut, "/"+url.PathEscape(deleted.ID), deleted.ETag, body, &made)
 	case w.foreign(want.Master):
 		err = w.send(ctx, http.MethodPost, "/import", "", body, &made)
@@ -168,7 +169,14 @@ func (w *write) create(ctx context.Context, want *Series) (*Series, error) {
 		return nil, err
 	}
 	// Instances that were cancelled before the deletion are still cancelled.
-	return w.account.series(ctx, w.remote, made.ID, &made)
+	s, err := w.account.series(ctx, w.remote, made.ID, &made)
+	if err == nil && s.Master != nil {
+		// It was just written. Google may return it in other words, which are no change to tell guests about.
+		written := *want.Master
+		written.ID, written.ETag = s.Master.ID, s.Master.ETag
+		s.Master = &written
+	}
+	return s, err
 }
 
 // foreign reports whether the account is not the event's organizer: its copy is private.

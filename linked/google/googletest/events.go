@@ -116,6 +116,9 @@ func (s *Server) body(r *http.Request) (Event, error) {
 
 // sane rejects what Google rejects.
 func sane(e Event) error {
+	if err := bounded(e); err != nil {
+		return err
+	}
 	for _, name := range []string{"start", "end"} {
 		at, _ := e[name].(map[string]any)
 		if (at["date"] == nil) == (at["dateTime"] == nil) {
@@ -188,10 +191,17 @@ func (s *Server) patch(r *http.Request, c *Calendar) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	e = merged(e, changes)
-	if err := sane(e); err != nil {
+	next := merged(e, changes)
+	if err := sane(next); err != nil {
 		return nil, err
 	}
+	if err := sequenced(e, next); err != nil {
+		return nil, err
+	}
+	if rescheduled(e, next) && changes["sequence"] == nil {
+		next["sequence"] = number(e["sequence"]) + 1
+	}
+	e = next
 	return s.take(r, c, e, changes), nil
 }
 
@@ -227,6 +237,9 @@ func (s *Server) replace(r *http.Request, c *Calendar) (any, error) {
 	if err := sane(e); err != nil {
 		return nil, err
 	}
+	if err := sequenced(now, e); err != nil {
+		return nil, err
+	}
 	e["id"], e["iCalUID"], e["created"] = now["id"], now["iCalUID"], now["created"]
 	return s.take(r, c, e, e), nil
 }
@@ -253,7 +266,9 @@ func (s *Server) drop(c *Calendar, e Event) {
 			}
 		}
 	}
-	kept := Event{"id": e["id"], "status": "cancelled", "iCalUID": e["iCalUID"]}
+	// On the organizer's calendar, deleted events keep their details, so that they can be restored.
+	kept := maps.Clone(e)
+	kept["status"] = "cancelled"
 	if e["recurringEventId"] != nil {
 		// Google fills no other field of a cancelled instance for sure.
 		kept = Event{

@@ -164,12 +164,7 @@ func (s *Server) put(c *Calendar, e Event) Event {
 	if e["created"] == nil {
 		e["created"] = at
 	}
-	if e["status"] == nil {
-		e["status"] = "confirmed"
-	}
-	if e["reminders"] == nil && e["status"] != "cancelled" {
-		e["reminders"] = map[string]any{"useDefault": true}
-	}
+	c.fill(e)
 	e["kind"], e["updated"], e["etag"] = "calendar#event", at, strconv.Quote(strconv.Itoa(s.clock))
 	c.events[fmt.Sprint(e["id"])] = &stored{event: e, changed: s.clock}
 	return e
