@@ -2,6 +2,7 @@ package gmail
 
 import (
 	"encoding/base64"
+	"fmt"
 	"mime"
 	"strings"
 
@@ -17,6 +18,11 @@ func (p part) isFile() bool {
 	}
 	return p.Filename != "" || p.Body.Attachment != "" || !strings.HasPrefix(p.kind(), "text/") &&
 		!strings.HasPrefix(p.kind(), "multipart/") || p.kind() == "text/calendar"
+}
+
+// apart reports whether a part is a text of the mail that Gmail keeps apart for its size. It is also listed as a file.
+func (p part) apart() bool {
+	return p.Body.Attachment != "" && p.Filename == "" && (p.kind() == "text/plain" || p.kind() == "text/html")
 }
 
 func (p part) kind() string { return strings.ToLower(p.MIMEType) }
@@ -48,6 +54,8 @@ func (p part) files(to []mailbox.Attachment, depth int) []mailbox.Attachment {
 // text returns the readable text of a part. Of alternatives it uses the plain one, if it is not empty.
 func (p part) text(depth int) string {
 	switch {
+	case p.apart():
+		return fmt.Sprintf("[Gmail keeps this text of %d bytes apart, so it is not read here.]", p.Body.Size)
 	case depth > depthMost || p.isFile():
 		return ""
 	case p.kind() == "text/html":
@@ -81,7 +89,7 @@ func (p part) choice(depth int) string {
 		if strings.TrimSpace(text) == "" {
 			continue
 		}
-		if sub.kind() == "text/plain" {
+		if sub.kind() == "text/plain" && !sub.apart() {
 			return text
 		}
 		best = text // the last one is the richest (RFC 2046 §5.1.4)

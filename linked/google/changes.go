@@ -216,7 +216,7 @@ func (a *Account) object(s *Series, cal Calendar) mirror.Object {
 	return o
 }
 
-// aside separates the version of what Google lists from the one that has unlisted instances, too.
+// aside separates two versions of an object: with the listed events only, and with the unlisted instances too.
 const aside = "."
 
 // version identifies the state of the whole object: Google's ETags cover only single events.

@@ -52,8 +52,8 @@ func extension(all []json.RawMessage) *Extension {
 	return nil
 }
 
-// spread gives each event of a series its kept lines. An instance without lines of its own has those of the series, as
-// one that was changed in Outlook.
+// spread gives each event of a series its kept lines. An instance without its own lines gets the lines of the
+// series, for example one that was changed in Outlook.
 func (s *Series) spread() {
 	kept := map[string]string{}
 	if x := extension(s.first().Extensions); x != nil && json.Unmarshal([]byte(x.Lines), &kept) != nil {

@@ -301,7 +301,7 @@ func (r *reader) reminder(c *ical.Component, e *Event) error {
 	return nil
 }
 
-// reminderOf returns the minutes before the start at which an alarm is shown; false if Graph has no such reminder.
+// reminderOf returns an alarm's minutes before the start; false if Graph has no such reminder.
 func reminderOf(alarm *ical.Component) (int, bool) {
 	minutes, ok := vevent.Before(alarm)
 	mailed, noticed := vevent.Mailed(alarm)

@@ -47,8 +47,7 @@ const (
 // description at Microsoft.
 var unheld = []string{"EXRULE", "RDATE", "STYLED-DESCRIPTION"}
 
-// mapped are the properties with a Graph field, and those that Microsoft sets itself. The others are kept as lines in
-// an open extension.
+// mapped are the properties with a Graph field or set by Microsoft. The others are kept as lines in an open extension.
 var mapped = []string{
 	"UID", "DTSTAMP", "CREATED", "LAST-MODIFIED", "SEQUENCE", "DTSTART", "DTEND", "DURATION", "RRULE", "EXDATE",
 	"RECURRENCE-ID", "SUMMARY", "DESCRIPTION", "X-ALT-DESC", "LOCATION", "STATUS", "TRANSP", "CLASS", "PRIORITY",

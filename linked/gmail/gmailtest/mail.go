@@ -74,7 +74,7 @@ func (s *Server) part(id string, header textproto.MIMEHeader, headers []any, bod
 		return out
 	}
 	body = decoded(header.Get("Content-Transfer-Encoding"), body)
-	if name != "" {
+	if name != "" || s.Inline > 0 && len(body) > s.Inline {
 		s.serial++
 		out["body"] = map[string]any{"size": len(body), "attachmentId": fmt.Sprintf("ANGjdJ%d", s.serial)}
 		return out

@@ -27,6 +27,9 @@ const Address = "ann@gmail.test"
 type Server struct {
 	resttest.Faults
 
+	// Inline is the size of the largest text that is part of a mail's own data; 0 means any. Gmail keeps larger texts
+	// apart, as attachments without a name.
+	Inline int
 	// Good reports whether an access token is valid; nil accepts the ones issued here. Owner is the account's address.
 	Good  func(access string) bool
 	Owner string
@@ -222,10 +225,11 @@ func page[T any](r *http.Request, all []T) (some []T, next string, err error) {
 	return all[from:end], next, nil
 }
 
-// found returns the mails that match all words of the query, the latest first.
+// found returns the mails that match all words of the query, the latest first, without spam and trash.
 func (s *Server) found(r *http.Request) (found []mail) {
 	for _, m := range slices.Backward(s.mails) {
-		has := true
+		has := r.URL.Query().Get("includeSpamTrash") == "true" ||
+			!slices.Contains(m.labels, "SPAM") && !slices.Contains(m.labels, "TRASH")
 		for word := range strings.FieldsSeq(strings.ToLower(r.URL.Query().Get("q"))) {
 			has = has && strings.Contains(strings.ToLower(m.raw), strings.Trim(word, `"`))
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// fill adds the fields that Google sets of each event, and leaves out those that have their default.
+// fill adds the fields that Google sets in each event, and removes default values.
 func (c *Calendar) fill(e Event) {
 	if e["status"] == "cancelled" {
 		return
@@ -45,7 +45,7 @@ func (c *Calendar) fill(e Event) {
 	}
 }
 
-// local returns a time in its zone, or else that of the calendar.
+// local returns a time in its zone. A time without a zone gets the calendar's.
 func (c *Calendar) local(side map[string]any) map[string]any {
 	text, timed := side["dateTime"].(string)
 	if !timed {
@@ -82,7 +82,7 @@ func (c *Calendar) invited(list []any, organizer any) []any {
 	return full
 }
 
-// bounded rejects what is beyond the documented limits of extended properties and reminders.
+// bounded enforces the documented limits of extended properties and reminders.
 func bounded(e Event) error {
 	x, _ := e["extendedProperties"].(map[string]any)
 	for _, side := range []string{"private", "shared"} {

@@ -121,8 +121,8 @@ func (s *Server) Extensions(id string) map[string]Event {
 	return maps.Clone(s.extensions[id])
 }
 
-// expanded returns an event in the form that a request asks for: the fields of $select, or all but those that Graph
-// returns only on request, and the navigation properties of $expand.
+// expanded returns an event in the form that a request asks for: the fields of $select, or all fields that
+// Graph returns without it, and the navigation properties of $expand.
 func (s *Server) expanded(r *http.Request, from Event) (Event, error) {
 	q := r.URL.Query()
 	e := maps.Clone(from)
