@@ -89,6 +89,18 @@ type Mirrored struct {
 	Fault string
 }
 
+// twin precedes the UID under which an object is remembered while another object of its calendar has the same UID.
+const twin = "same UID as another: "
+
+// Twin returns the UID under which an object is remembered while another one of its calendar has its UID.
+func (u UID) Twin() UID { return twin + u }
+
+// TwinOf returns the UID that the object shares with another one, which is shown instead.
+func (m Mirrored) TwinOf() (UID, bool) {
+	uid, is := strings.CutPrefix(string(m.UID), twin)
+	return UID(uid), is
+}
+
 // Origin describes the source of a mirrored calendar. It is zero for other calendars.
 type Origin struct {
 	// From is the account's display name.
@@ -171,7 +183,8 @@ type MirrorKeeper interface {
 	PutMirror(ctx context.Context, m Mirror) error
 	// SetRemoteName writes a mirror's RemoteName. NotFound when the calendar is no longer a mirror.
 	SetRemoteName(ctx context.Context, id CalendarID, name string) error
-	// PutMirrored writes an object's synchronized state, in place of any other ref with the same UID.
+	// PutMirrored writes an object's synchronized state. Another ref with the same UID becomes its twin, which is not
+	// shown: that is its fault.
 	PutMirrored(ctx context.Context, id CalendarID, m Mirrored) error
 	// DropMirrored deletes the synchronized state of a ref.
 	DropMirrored(ctx context.Context, id CalendarID, ref string) error

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -246,8 +247,9 @@ func (t mirrorTx) SetRemoteName(ctx context.Context, id calendar.CalendarID, nam
 
 // PutMirrored implements [calendar.Tx].
 func (t mirrorTx) PutMirrored(ctx context.Context, id calendar.CalendarID, m calendar.Mirrored) error {
-	err := t.Later(ctx, db.Ignore, `DELETE FROM mirror_objects
-		WHERE calendar_id = $1 AND uid = $2 AND ref <> $3`, id, m.UID, m.Ref)
+	err := t.Later(ctx, db.Ignore, `UPDATE mirror_objects SET uid = $4, fault = $5
+		WHERE calendar_id = $1 AND uid = $2 AND ref <> $3`, id, m.UID, m.Ref, m.UID.Twin(),
+		fmt.Sprintf("it has the same UID as %s, which is shown instead", m.Ref))
 	if err != nil {
 		return err
 	}

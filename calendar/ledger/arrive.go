@@ -20,6 +20,8 @@ type arriving struct {
 	known  map[string]calendar.Mirrored
 	next   []incoming
 	done   calendar.Arrived
+	// again is set if the source must be listed anew, since an object that was not shown takes the place of another.
+	again bool
 	// swept is set once objects missing at the source have been deleted.
 	swept bool
 	fence calendar.Fence
@@ -59,6 +61,14 @@ func (s *Ledger) Arrive(ctx context.Context, cal calendar.Calendar, a calendar.A
 	if in.known, err = s.store.Mirrored(ctx, cal.ID, refs); err != nil {
 		return in.done, err
 	}
+	for _, ref := range a.Gone {
+		if err := in.left(ctx, a.Mirror, in.known[ref]); err != nil {
+			return in.done, err
+		}
+	}
+	if in.again {
+		a.Mirror.Cursor = ""
+	}
 	for _, o := range a.Objects {
 		in.look(ctx, o)
 		if err := ctx.Err(); err != nil {
@@ -89,6 +99,9 @@ func (s *Ledger) Arrive(ctx context.Context, cal calendar.Calendar, a calendar.A
 		}
 	}
 	in.next, in.known, in.swept = nil, nil, true
+	if in.again {
+		a.Mirror.Cursor = ""
+	}
 	return in.done, in.store(ctx, calendar.Arrival{Mirror: a.Mirror})
 }
 
@@ -134,7 +147,8 @@ func shortFault(text string) string { return strings.ToValidUTF8(text[:min(len(t
 func (a *arriving) look(ctx context.Context, o calendar.Arriving) {
 	o.Fault = shortFault(o.Fault)
 	was, known := a.known[o.Ref]
-	if o.Data == nil && o.Fault == "" || known && was.Version == o.Version && o.Version != "" && was.Fault == o.Fault {
+	same := known && was.Version == o.Version && o.Version != "" && (was.Fault == o.Fault || a.twin(ctx, was))
+	if o.Data == nil && o.Fault == "" || same {
 		if was.Round = o.Round; known {
 			a.next = append(a.next, incoming{Mirrored: was})
 		}
@@ -159,6 +173,30 @@ func (a *arriving) look(ctx context.Context, o calendar.Arriving) {
 		a.done.Refused++
 	}
 	a.next = append(a.next, n)
+}
+
+// twin reports whether an object is not shown because another one has its UID. If that one is gone, it is shown.
+func (a *arriving) twin(ctx context.Context, m calendar.Mirrored) bool {
+	uid, is := m.TwinOf()
+	if !is {
+		return false
+	}
+	_, err := a.Ledger.store.MirroredByUID(ctx, a.in.ID, uid)
+	return err == nil
+}
+
+// left notes that an object is gone at the source. If it has a twin, the source is listed anew, so that the twin takes
+// its place.
+func (a *arriving) left(ctx context.Context, now calendar.Mirror, gone calendar.Mirrored) error {
+	if now.Faults == 0 || gone.UID == "" || a.again {
+		return nil // twins count as faults
+	}
+	_, err := a.Ledger.store.MirroredByUID(ctx, a.in.ID, gone.UID.Twin())
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+		return nil
+	}
+	a.again = err == nil
+	return err
 }
 
 // prepare parses and validates an object.
@@ -316,6 +354,15 @@ func (a *arriving) sweep(ctx context.Context, round int64) (more bool, err error
 	})
 	if err != nil || len(left) == 0 {
 		return false, err
+	}
+	now, err := a.Ledger.store.Mirror(ctx, a.in.ID)
+	if err != nil {
+		return false, err
+	}
+	for _, m := range left {
+		if err := a.left(ctx, now, m); err != nil {
+			return false, err
+		}
 	}
 	err = a.change(ctx, a.caller, func(w *work) error {
 		w.FromSource = true

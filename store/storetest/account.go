@@ -276,11 +276,17 @@ func mirrorRemembersObjects(b *bundle) {
 	moved := one
 	moved.Ref = "3"
 	b.agree(cal.ID, moved)
-	gives(b, "one that goes by another name now",
-		map[string]calendar.Mirrored{"3": moved, "2": two})(b.Mirrored(b.Context(), cal.ID, nil))
+	twin := one
+	twin.UID, twin.Fault = one.UID.Twin(), "it has the same UID as 3, which is shown instead"
+	gives(b, "one whose UID another one has now",
+		map[string]calendar.Mirrored{"1": twin, "3": moved, "2": two})(b.Mirrored(b.Context(), cal.ID, nil))
+	gives(b, "the one that has it", moved)(b.MirroredByUID(b.Context(), cal.ID, one.UID))
 	b.update(func(tx calendar.Tx) error {
-		if n, err := tx.MirrorFaults(b.Context(), cal.ID); err != nil || n != 1 {
+		if n, err := tx.MirrorFaults(b.Context(), cal.ID); err != nil || n != 2 {
 			b.Errorf("%d faults, %v", n, err)
+		}
+		if err := tx.DropMirrored(b.Context(), cal.ID, "1"); err != nil {
+			return err
 		}
 		return tx.DropMirrored(b.Context(), cal.ID, "2")
 	})

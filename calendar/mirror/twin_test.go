@@ -1,0 +1,59 @@
+package mirror_test
+
+import (
+	"strings"
+	"testing"
+
+	"caldav-mcp-server/calendar/mirror"
+)
+
+// TestSameUIDTwice: of two objects at the source with one UID, one is shown. The account says that the other is kept
+// out, and shows it when the first is gone, with and without a listing of everything.
+func TestSameUIDTwice(t *testing.T) {
+	t.Parallel()
+	for _, feed := range []bool{false, true} {
+		each(t, func(h *house) {
+			cal := h.link()
+			h.model.feed = feed
+			there := func(ref, title string) {
+				h.model.change(func() {
+					delete(h.model.objects, ref)
+					if title != "" {
+						h.model.objects[ref] = mirror.Object{
+							Ref: ref, Version: title, UID: "u", Data: []byte(event("u", title)),
+						}
+					}
+					h.model.log = append(h.model.log, ref)
+				})
+				h.must(h.refresh())
+			}
+			shown := func(what, title string, faults int64) {
+				h.t.Helper()
+				state, err := h.Store.Mirror(h.ctx, cal.ID)
+				h.must(err)
+				text := h.texts(cal)["u"]
+				if state.Faults != faults || !strings.Contains(text, "SUMMARY:"+title) {
+					h.t.Errorf("feed %v, %s: %d kept out, and shown is\n%s", feed, what, state.Faults, text)
+				}
+			}
+			there("a", "First")
+			shown("one", "First", 0)
+			there("b", "Second")
+			shown("two", "Second", 1)
+			h.must(h.refresh())
+			shown("two, looked at again", "Second", 1)
+			kept, err := h.Store.Mirrored(h.ctx, cal.ID, []string{"a"})
+			h.must(err)
+			if why := kept["a"].Fault; why != "it has the same UID as b, which is shown instead" {
+				h.t.Errorf("kept out because %q", why)
+			}
+			there("b", "")
+			h.must(h.refresh())
+			shown("the first alone", "First", 0)
+			there("a", "")
+			if _, still := h.texts(cal)["u"]; still {
+				h.t.Error("neither is there, and one is shown")
+			}
+		})
+	}
+}
