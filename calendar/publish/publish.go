@@ -47,6 +47,9 @@ func Object(doc *ical.Document, zones *zone.DB, hide func(string) string) error 
 			o.Calendar.RemoveComponent(c)
 		}
 	}
+	if !hidden {
+		hideCalls(parts)
+	}
 	for _, c := range parts {
 		for _, sub := range slices.Collect(c.Components()) {
 			// Alarms would alert strangers; other subcomponents (RFC 9073) describe people and places.

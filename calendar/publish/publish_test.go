@@ -147,6 +147,49 @@ func TestObject(t *testing.T) {
 		"a private task is not": {
 			[]string{"BEGIN:VTODO", "UID:a", "DUE:20260301T100000Z", "SUMMARY:x", "CLASS:PRIVATE", "END:VTODO"}, nil,
 		},
+		"links to join a call are removed": {
+			[]string{
+				"BEGIN:VEVENT", "UID:a", "DTSTART:20260301T100000Z", "SUMMARY:Yoga", "URL:https://zoom.us/j/1",
+				"LOCATION:Hall 3 or https://us02web.zoom.us/j/999?pwd=x",
+				`DESCRIPTION:Join (https://teams.microsoft.com/l/meetup-join/abc) at ten\nBring a mat\n` +
+					`Meeting ID: 812 3456\nPasscode: 1234\nPasswort:\n\nabcd\nPin board`,
+				"END:VEVENT",
+			},
+			[]string{
+				"BEGIN:VEVENT", "UID:a", "DTSTART:20260301T100000Z", "SUMMARY:Yoga", "LOCATION:Hall 3 or",
+				`DESCRIPTION:Join at ten\nBring a mat\n\nPin board`, "END:VEVENT",
+			},
+		},
+		"a place that is only a call is removed": {
+			[]string{
+				"BEGIN:VEVENT", "UID:a", "DTSTART:20260301T100000Z", "LOCATION:https://zoom.us/j/999?pwd=x",
+				"END:VEVENT",
+			},
+			[]string{"BEGIN:VEVENT", "UID:a", "DTSTART:20260301T100000Z", "END:VEVENT"},
+		},
+		"the password of a call elsewhere in the series is removed": {
+			[]string{
+				"BEGIN:VEVENT", "UID:a", "DTSTART:20260301T100000Z", "RRULE:FREQ=DAILY",
+				"CONFERENCE;VALUE=URI:https://calls.example/1", "END:VEVENT",
+				"BEGIN:VEVENT", "UID:a", "RECURRENCE-ID:20260302T100000Z", "DTSTART:20260302T110000Z",
+				`DESCRIPTION:Later\nPassword: secret`, "END:VEVENT",
+			},
+			[]string{
+				"BEGIN:VEVENT", "UID:a", "DTSTART:20260301T100000Z", "RRULE:FREQ=DAILY", "END:VEVENT",
+				"BEGIN:VEVENT", "UID:a", "RECURRENCE-ID:20260302T100000Z", "DTSTART:20260302T110000Z",
+				"DESCRIPTION:Later", "END:VEVENT",
+			},
+		},
+		"text without a call is kept": {
+			[]string{
+				"BEGIN:VEVENT", "UID:a", "DTSTART:20260301T100000Z", "URL:https://club.example/meeting/2",
+				`LOCATION:Meeting room 3`, `DESCRIPTION:Password of the Wi-Fi: guest\nTeams of five`, "END:VEVENT",
+			},
+			[]string{
+				"BEGIN:VEVENT", "UID:a", "DTSTART:20260301T100000Z", "URL:https://club.example/meeting/2",
+				`LOCATION:Meeting room 3`, `DESCRIPTION:Password of the Wi-Fi: guest\nTeams of five`, "END:VEVENT",
+			},
+		},
 		"availability is not": {
 			[]string{"BEGIN:VAVAILABILITY", "UID:a", "DTSTART:20260301T100000Z", "SUMMARY:x", "END:VAVAILABILITY"}, nil,
 		},
@@ -203,6 +246,35 @@ func TestObjectKeepsSecrets(t *testing.T) {
 		got := strings.ReplaceAll(published(t, lines...), "UID:hidden-"+mark, "")
 		if strings.Contains(got, mark) || !strings.Contains(got, "SUMMARY:Busy") {
 			t.Fatalf("of\n%s\nis shown\n%s", strings.Join(lines, "\n"), got)
+		}
+	}
+}
+
+// TestObjectHidesEveryCall has the links that people write, each as a place, as a URL and within a description.
+func TestObjectHidesEveryCall(t *testing.T) {
+	t.Parallel()
+	for _, link := range []string{
+		"https://zoom.us/j/8123?pwd=abc", "HTTPS://US02WEB.ZOOM.US/j/8123", "zoom.us/j/8123",
+		"https://teams.microsoft.com/l/meetup-join/19%3ameeting", "https://teams.live.com/meet/93",
+		"https://aka.ms/JoinTeamsMeeting?omkt=de-DE", "https://meet.google.com/abc-defg-hij",
+		"https://tel.meet/abc?pin=1",
+		"https://acme.webex.com/acme/j.php?MTID=m1", "https://meet.jit.si/Room", "https://jitsi.club.example/room",
+		"https://meet.club.example/room", "https://meet.goto.com/123", "https://global.gotomeeting.com/join/123",
+		"https://whereby.com/room", "https://cloud.example/index.php/call/abcd", "https://cloud.example/call/abcd",
+		"https://bbb.school.example/b/abc-def", "https://bluejeans.com/123", "https://chime.aws/123",
+		"https://www.google.com/url?q=https://zoom.us/j/8123&sa=D", "https://calls.example/1?pwd=abc",
+		"https://eur01.safelinks.protection.outlook.com/?url=https%3A%2F%2Fteams.microsoft.com%2Fl%2Fmeetup-join%2F1",
+		"sip:8123@zoomcrc.com", "tel:+16694449171,,8123#",
+	} {
+		got := published(t, "BEGIN:VEVENT", "UID:a", "DTSTART:20260301T100000Z", "LOCATION:"+link, "URL:"+link,
+			"DESCRIPTION:<a href=\""+link+"\">Join</a>", "SUMMARY:Talk", "END:VEVENT")
+		want := "BEGIN:VEVENT\nUID:a\nDTSTART:20260301T100000Z\nDESCRIPTION:<a href=\"\">Join</a>\n" +
+			"SUMMARY:Talk\nEND:VEVENT"
+		if strings.HasPrefix(link, "tel:") {
+			want = strings.ReplaceAll(want, "DESCRIPTION:<a href=\"\">Join</a>\n", "")
+		}
+		if got != want {
+			t.Errorf("of %s is shown\n%s", link, got)
 		}
 	}
 }

@@ -29,7 +29,7 @@ const (
 	feedRefresh = time.Hour
 	// feedRendition is the version of the output format. Increment it with each change of the output, because it is
 	// part of the ETag.
-	feedRendition = 3
+	feedRendition = 4
 )
 
 // Feed is the current content of a public link.

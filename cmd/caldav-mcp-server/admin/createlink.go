@@ -17,9 +17,8 @@ import (
 
 const createLinkDetails = `
 The link is a secret URL that any calendar program can subscribe to without an account here. Everyone who has it can
-read the calendar. Private events appear as "Busy", and attendees, reminders, attachments and links to calls are left
-out. With
---freebusy the link shows only busy times.
+read the calendar. Private events appear as "Busy". Attendees, reminders, attachments, and links to join a call (Zoom,
+Teams, Meet, Webex, Jitsi and others) with their passwords are left out. With --freebusy the link shows only busy times.
 
 The link is printed once. If it has leaked, revoke it and create another. CALENDAR is its name, its address or its id.
 --expires takes a span (12h, 90d, 12w) or a date (2027-01-31, the end of that day in UTC).
