@@ -151,9 +151,16 @@ func TestRegistrationsAreOnesOwn(t *testing.T) {
 				t.Errorf("registration %d of the home: %d %s", i+1, got.status, got.body)
 			}
 		}
-		for i := range 250 {
-			h.send(t, "POST /dav/calendars/alice/work/"+post,
+		for i := range 181 {
+			got := h.send(t, "POST /dav/calendars/alice/work/"+post,
 				registration(fmt.Sprintf("https://push.example.net/%d", i)))
+			if refused := got.status == 403 && strings.Contains(got.body, "push-not-available"); refused != (i == 180) {
+				t.Errorf("registration %d of the user: %d %s", 20+i+1, got.status, got.body)
+			}
+		}
+		got := h.send(t, "POST /dav/calendars/alice/work/"+post, registration("https://push.example.net/0"))
+		if got.status != 204 {
+			t.Errorf("a renewal: %d %s", got.status, got.body)
 		}
 		h.must(t, "PUT /dav/calendars/alice/work/a.ics", pushEvent("a"))
 		if n := len(h.due(t)); n != 200 {

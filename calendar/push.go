@@ -53,8 +53,9 @@ type Moved struct {
 // Pushes is the part of a Store that holds push subscriptions.
 type Pushes interface {
 	// RegisterPush stores a subscription with the current state as known. An existing one with the same user,
-	// calendar and endpoint keeps its ID, state and Tries. If the user has more than most, the first to expire are
-	// deleted. TooLarge if more than homes of them would watch the user's home, which is more expensive to check.
+	// calendar and endpoint keeps its ID, state and Tries. It deletes the user's expired subscriptions first. TooLarge
+	// if a new one would be the user's most+1st, or the homes+1st that watches the user's home, which is more expensive
+	// to check.
 	RegisterPush(ctx context.Context, sub PushSubscription, most, homes int) (PushSubscription, error)
 	// UnregisterPush deletes a user's subscription, or returns NotFound.
 	UnregisterPush(ctx context.Context, user UserID, id PushID) error

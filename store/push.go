@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -140,6 +139,10 @@ func (s subscriberStore) RegisterPush(
 	ctx context.Context, sub calendar.PushSubscription, most, homes int,
 ) (calendar.PushSubscription, error) {
 	err := s.transact(ctx, func(t *transaction) error {
+		if err := t.Run(ctx, `DELETE FROM push_subscriptions WHERE user_id = $1 AND expires <= $2`,
+			sub.User, sub.Due.Unix()); err != nil {
+			return err
+		}
 		id, err := db.RowOf(ctx, t, db.ScanText, `INSERT INTO push_subscriptions
 			(id, user_id, token_id, calendar_id, endpoint, public_key, auth, expires, told, told_own, due, tries)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, 0, $9, 0)
@@ -152,26 +155,38 @@ func (s subscriberStore) RegisterPush(
 		if err != nil {
 			return err
 		}
-		if calendar.PushID(id) == sub.ID {
-			if err := t.knows(ctx, sub); err != nil {
-				return err
-			}
-		}
+		fresh := calendar.PushID(id) == sub.ID
 		sub.ID = calendar.PushID(id)
-		if sub.Calendar == "" {
-			held, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM push_subscriptions
-				WHERE user_id = $1 AND calendar_id = '' AND expires > $2`,
-				sub.User, sub.Due.Unix())
-			if err != nil || held > int64(homes) {
-				return cmp.Or(err, error(calendar.Errorf(calendar.TooLarge, "", "a user may have at most %d push "+
-					"subscriptions for all their calendars", homes)))
-			}
+		if !fresh {
+			return nil
 		}
-		return t.Run(ctx, `DELETE FROM push_subscriptions WHERE user_id = $1 AND id <> $3 AND id NOT IN (
-			SELECT id FROM push_subscriptions WHERE user_id = $1 AND id <> $3 ORDER BY expires DESC, id
-			LIMIT $2)`, sub.User, most-1, id)
+		if err := t.roomForPush(ctx, sub, most, homes); err != nil {
+			return err
+		}
+		return t.knows(ctx, sub)
 	})
 	return sub, err
+}
+
+// roomForPush refuses a new subscription that exceeds its user's limits.
+func (t *transaction) roomForPush(ctx context.Context, sub calendar.PushSubscription, most, homes int) error {
+	type count struct{ all, homes int64 }
+	held, err := db.RowOf(ctx, t, db.ScanInto(func(n *count) []any { return []any{&n.all, &n.homes} }),
+		`SELECT COUNT(*), COUNT(CASE WHEN calendar_id = '' THEN 1 END) FROM push_subscriptions WHERE user_id = $1`,
+		sub.User)
+	switch {
+	case err != nil:
+		return err
+	case sub.Calendar == "" && held.homes > int64(homes):
+		return calendar.Errorf(calendar.TooLarge, "",
+			"%d programs already watch all your calendars, which is the maximum", homes).
+			Advising("register for single calendars, or end a registration: one that is not renewed ends within two " +
+				"weeks")
+	case held.all > int64(most):
+		return calendar.Errorf(calendar.TooLarge, "", "the account has %d push registrations, which is the maximum",
+			most).Advising("end a registration: one that is not renewed ends within two weeks")
+	}
+	return nil
 }
 
 // knows initializes a new subscription with the current state.

@@ -33,14 +33,7 @@ func (s *Hub) RegisterPush(
 	}
 	sub.Expires = sub.Expires.UTC()
 	sub.ID, sub.User, sub.Token, sub.Due = calendar.PushID(s.newID()), c.User.ID, c.Token, now
-	sub, err := s.store.RegisterPush(ctx, sub, maxPushes, maxHomes)
-	if err != nil && calendar.ReasonOf(err) == calendar.TooLarge {
-		return sub, calendar.Errorf(calendar.TooLarge, "",
-			"%d programs already watch all your calendars, which is the maximum", maxHomes).
-			Advising("register for single calendars, or end a registration: one that is not renewed ends within two " +
-				"weeks")
-	}
-	return sub, err
+	return s.store.RegisterPush(ctx, sub, maxPushes, maxHomes)
 }
 
 // mayPush authorizes a caller to watch a calendar or the home.

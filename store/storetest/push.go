@@ -13,7 +13,7 @@ func pushTests() []test {
 		{"a home covers all of its calendars", pushOfHome},
 		{"a sharee is notified of their own parts", pushOfOwnParts},
 		{"a client is not notified of its own change", pushIsQuiet},
-		{"the first to expire make room for new ones", pushesAreBounded},
+		{"more than a user may have are refused", pushesAreBounded},
 		{"each home has a limit", homesAreBounded},
 		{"users take turns", pushesTakeTurns},
 		{"they expire, and are deleted with the user or password", pushEnds},
@@ -179,20 +179,25 @@ func pushIsQuiet(b *bundle) {
 func pushesAreBounded(b *bundle) {
 	ann := b.user("ann")
 	cal := b.calendar(ann, "work")
-	var all []calendar.PushID
+	var all []calendar.PushSubscription
 	for i := range 3 {
 		p := b.program(ann, cal.ID)
 		p.Expires = p.Expires.Add(time.Duration(i) * time.Hour)
 		p, err := b.RegisterPush(b.Context(), p, 3, 3)
 		b.must(err)
-		all = append(all, p.ID)
+		all = append(all, p)
 	}
-	early := b.program(ann, cal.ID)
-	early.Expires = b.now().Add(time.Hour)
-	kept, err := b.RegisterPush(b.Context(), early, 3, 3)
-	b.must(err)
+	more := func() error {
+		_, err := b.RegisterPush(b.Context(), b.program(ann, cal.ID), 3, 3)
+		return err
+	}
+	b.refused(more(), calendar.TooLarge, "")
+	b.does(b.RegisterPush(b.Context(), all[0], 3, 3))
 	b.put(cal, "a.ics")
-	same(b, "the new one, and the last to expire", b.dueIDs(), []calendar.PushID{all[1], all[2], kept.ID})
+	same(b, "the first ones", b.dueIDs(), []calendar.PushID{all[0].ID, all[1].ID, all[2].ID})
+	b.pass(all[0].Expires.Sub(b.now()))
+	b.must(more())
+	b.refused(more(), calendar.TooLarge, "")
 }
 
 func homesAreBounded(b *bundle) {
