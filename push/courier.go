@@ -63,9 +63,6 @@ const (
 	// rest is the minimum pause between two polls, as a multiple of the first one's duration. It limits the load of
 	// polling.
 	rest = 4
-	// slots limits the concurrent messages, perUser the messages of one user, so that a user's slow receivers do not
-	// delay other users.
-	slots, perUser = 32, 4
 	// queueMost limits the messages in memory; lagsMost limits the webhook messages created at once.
 	queueMost, lagsMost = 512, 50
 	// sendTime is the timeout of a message; perMinute limits a user's messages per minute.
@@ -83,7 +80,7 @@ type errand struct {
 	// task is the name of its kind in traces.
 	task string
 	key  string
-	user calendar.UserID
+	to   receiver
 	run  func(ctx context.Context) outcome
 	// later returns the outcome of postponing it without a try.
 	later func(due time.Time) outcome
@@ -101,6 +98,8 @@ type outcome struct {
 type landed struct {
 	errand
 	outcome
+	// failing is set if the receiver was failing when the message left.
+	failing bool
 }
 
 // Courier delivers messages. Except for the errands, all its work runs in one goroutine.
@@ -109,9 +108,10 @@ type Courier struct {
 	holder string
 	queue  []errand
 	flying map[string]bool
-	users  map[calendar.UserID]int
-	spent  map[calendar.UserID]minute
-	back   chan landed
+	// traffic counts the messages in flying.
+	traffic *traffic
+	spent   map[calendar.UserID]minute
+	back    chan landed
 	// asking limits the errands that query the store.
 	asking chan struct{}
 	// full is set if more was due than the queue holds; mine is set if this process held the lease at the last poll.
@@ -131,7 +131,7 @@ type minute struct {
 func NewCourier(c Config) *Courier {
 	c.Task = c.Task.OrNone()
 	return &Courier{
-		Config: c, holder: c.NewID(), flying: map[string]bool{}, users: map[calendar.UserID]int{},
+		Config: c, holder: c.NewID(), flying: map[string]bool{}, traffic: newTraffic(),
 		spent: map[calendar.UserID]minute{},
 		back:  make(chan landed, slots), asking: make(chan struct{}, askers),
 	}
@@ -261,13 +261,13 @@ func (s *Courier) due(ctx context.Context) ([]errand, error) {
 func (s *Courier) launch(ctx context.Context) {
 	kept, put := s.queue[:0], tally{}
 	for i, e := range s.queue {
-		if len(s.flying) >= slots || ctx.Err() != nil {
+		if s.traffic.all >= slots || ctx.Err() != nil {
 			kept = append(kept, s.queue[i:]...)
 			break
 		}
 		switch {
 		case s.flying[e.key]: // in flight since an earlier poll
-		case s.users[e.user] >= perUser:
+		case !s.traffic.room(e.to):
 			kept = append(kept, e)
 		default:
 			s.send(ctx, e, &put)
@@ -279,19 +279,19 @@ func (s *Courier) launch(ctx context.Context) {
 
 // send starts a message, or postpones it if its user is over the limit.
 func (s *Courier) send(ctx context.Context, e errand, put *tally) {
-	if again, ok := s.allowed(e.user); !ok {
+	if again, ok := s.allowed(e.to.user); !ok {
 		put.add(e.later(again))
 		return
 	}
 	s.flying[e.key] = true
-	s.users[e.user]++
+	failing := s.traffic.begin(e.to)
 	go func() {
 		ctx, cancel := context.WithTimeout(ctx, sendTime)
 		defer cancel()
 		ctx, end := s.Task(ctx, e.task)
 		came := e.run(ctx)
 		end(came.failed)
-		s.back <- landed{e, came}
+		s.back <- landed{e, came, failing}
 	}()
 }
 
@@ -328,9 +328,7 @@ func (s *Courier) land(ctx context.Context, one landed) error {
 	var back tally
 	for more := true; more; {
 		delete(s.flying, one.key)
-		if s.users[one.user]--; s.users[one.user] == 0 {
-			delete(s.users, one.user)
-		}
+		s.traffic.end(one.to, one.failing, one.failed)
 		back.add(one.outcome)
 		select {
 		case one = <-s.back:

@@ -23,7 +23,8 @@ const (
 // toDevice returns the message to a device.
 func (s *Courier) toDevice(p calendar.PushDue) errand {
 	return errand{
-		task: "push message", key: "device " + string(p.ID), user: p.User,
+		task: "push message", key: "device " + string(p.ID),
+		to: receiverOf(p.User, p.Endpoint),
 		run: func(ctx context.Context) outcome {
 			sub, err := s.tell(ctx, p)
 			if err != nil {

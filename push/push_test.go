@@ -120,6 +120,14 @@ func (h *house) on(store push.Store) *push.Courier {
 	roots := h.devices.Roots()
 	roots.AddCert(h.hooks.Certificate())
 	guard := outbound.New(outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: roots})
+	return h.sending(store, func(r *http.Request) (push.Answer, error) {
+		a, err := guard.Send(r, outbound.Limits{Time: 10 * time.Second, Bytes: 1 << 10})
+		return push.Answer(a), err
+	})
+}
+
+// sending makes a courier that sends with a function.
+func (h *house) sending(store push.Store, send func(*http.Request) (push.Answer, error)) *push.Courier {
 	key, err := webpush.NewKey([]byte("secret"))
 	h.must(err)
 	person := func(ctx context.Context, id calendar.UserID) (calendar.User, bool, error) {
@@ -153,10 +161,7 @@ func (h *house) on(store push.Store) *push.Courier {
 				Most: calendar.OutboxLimits{Letters: h.outbox, Bytes: 1000, Letter: 1000},
 			}, nil
 		},
-		Send: func(r *http.Request) (push.Answer, error) {
-			a, err := guard.Send(r, outbound.Limits{Time: 10 * time.Second, Bytes: 1 << 10})
-			return push.Answer(a), err
-		},
+		Send: send,
 		From: webpush.Sender{Key: key, Subject: "https://cal.example.com"}, Topics: calendar.TopicKey("topics"),
 		Secret: []byte("hooks"),
 		Now:    h.Now, NewID: h.NewID, Logger: h.Logger(), Task: h.TaskLog.Task,

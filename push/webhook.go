@@ -190,7 +190,8 @@ func shortened(title string) string {
 // toWebhook returns the message to a webhook.
 func (s *Courier) toWebhook(d calendar.DueDelivery) errand {
 	return errand{
-		task: "webhook message", key: "webhook " + string(d.ID), user: d.To.User,
+		task: "webhook message", key: "webhook " + string(d.ID),
+		to: receiverOf(d.To.User, d.To.URL),
 		run: func(ctx context.Context) outcome {
 			next, result, err := s.deliver(ctx, d)
 			if err != nil {
