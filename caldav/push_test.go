@@ -81,18 +81,22 @@ func TestAClientIsNotToldOfItsOwnChange(t *testing.T) {
 		if again := register("https://push.example.net/phone"); again != phone {
 			t.Errorf("renewed as %s, which was %s", again, phone)
 		}
+		home := h.send(t, "POST /dav/calendars/alice/\nContent-Type: application/xml; charset=utf-8",
+			registration("https://push.example.net/home")).header.Get("Location")
 		for _, c := range []struct {
 			what, request, body string
 			told                int
 		}{
+			{"put by the program of the home", "PUT /dav/calendars/alice/work/0.ics\nPush-Dont-Notify: \"" + home +
+				"\"", pushEvent("0"), 2},
 			{"put by the phone", "PUT /dav/calendars/alice/work/a.ics\nPush-Dont-Notify: \"" + phone +
-				"\"", pushEvent("a"), 1},
+				"\"", pushEvent("a"), 2},
 			{"deleted by the phone", "DELETE /dav/calendars/alice/work/a.ics\nPush-Dont-Notify: \"" + phone +
-				"\", \"https://elsewhere.example.com/\"", "", 1},
+				"\", \"https://elsewhere.example.com/\"", "", 2},
 			{"put for all", "PUT /dav/calendars/alice/work/b.ics\nPush-Dont-Notify: *", pushEvent("b"), 0},
 			{"put by the tablet, refused", "PUT /dav/calendars/alice/work/b.ics\nIf-None-Match: *\nPush-Dont-Notify: " +
 				"\"" + tablet + "\"", pushEvent("b"), 0},
-			{"put by another client", "PUT /dav/calendars/alice/work/c.ics", pushEvent("c"), 2},
+			{"put by another client", "PUT /dav/calendars/alice/work/c.ics", pushEvent("c"), 3},
 		} {
 			h.send(t, c.request, c.body)
 			due := h.due(t)

@@ -59,9 +59,9 @@ type Pushes interface {
 	RegisterPush(ctx context.Context, sub PushSubscription, most, homes int) (PushSubscription, error)
 	// UnregisterPush deletes a user's subscription, or returns NotFound.
 	UnregisterPush(ctx context.Context, user UserID, id PushID) error
-	// QuietPush marks a change as known to some of a user's subscriptions, or to all if ids is empty. It affects
-	// only subscriptions that knew the state before the change, and only if the journal confirms that m.By made the
-	// change.
+	// QuietPush marks a change as known to some of a user's subscriptions to the calendar or the home, or to all if ids
+	// is empty. It affects only subscriptions that knew the state before the change, and only if the journal confirms
+	// that m.By made the change.
 	QuietPush(ctx context.Context, user UserID, ids []PushID, m Moved) error
 	// DuePushes returns subscriptions that do not know the current state: per user earliest due first, and one of
 	// each user before a second of any user.

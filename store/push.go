@@ -210,20 +210,41 @@ func (s subscriberStore) UnregisterPush(ctx context.Context, user calendar.UserI
 func (s subscriberStore) QuietPush(
 	ctx context.Context, user calendar.UserID, ids []calendar.PushID, m calendar.Moved,
 ) error {
-	text := `UPDATE push_subscriptions SET told = $4
-		WHERE user_id = $1 AND calendar_id = $2 AND told = $3 AND told_own = $5 AND EXISTS (
-		SELECT 1 FROM journal WHERE calendar_id = $2 AND version = $4 AND user_id = $6
-			AND token_id = $7 AND agent = $8)`
-	args := []any{user, m.Calendar, m.Before, m.After, m.Own, m.By.User.ID, m.By.Token, m.By.Agent}
-	if len(ids) > 0 {
-		var marks []string
-		for i, id := range ids {
-			marks, args = append(marks, "$"+strconv.Itoa(9+i)), append(args, id)
+	for _, q := range []struct {
+		text string
+		args []any
+	}{
+		{quietCalendar, []any{m.Before, m.Own}},
+		{quietHome, nil},
+	} {
+		args := append([]any{user, m.Calendar, m.After, m.By.User.ID, m.By.Token, m.By.Agent}, q.args...)
+		text := q.text
+		if len(ids) > 0 {
+			var marks []string
+			for _, id := range ids {
+				args = append(args, id)
+				marks = append(marks, "$"+strconv.Itoa(len(args)))
+			}
+			text += ` AND id IN (` + strings.Join(marks, ", ") + `)`
 		}
-		text += ` AND id IN (` + strings.Join(marks, ", ") + `)`
+		if err := s.run(ctx, text, args...); err != nil {
+			return err
+		}
 	}
-	return s.run(ctx, text, args...)
+	return nil
 }
+
+const (
+	ownChange = ` AND EXISTS (SELECT 1 FROM journal
+		WHERE calendar_id = $2 AND version = $3 AND user_id = $4 AND token_id = $5 AND agent = $6)`
+
+	quietCalendar = `UPDATE push_subscriptions SET told = $3
+		WHERE user_id = $1 AND calendar_id = $2 AND told = $7 AND told_own = $8` + ownChange
+
+	// quietHome advances a home by one change, if that is all that its client does not know.
+	quietHome = `UPDATE push_subscriptions AS p SET told = p.told + 1
+		WHERE p.user_id = $1 AND p.calendar_id = '' AND p.told + 1 = ` + "(" + sumOfHome + ")" + ownChange
+)
 
 // SettlePushes implements [calendar.Pushes].
 func (s subscriberStore) SettlePushes(ctx context.Context, all []calendar.PushSubscription) error {

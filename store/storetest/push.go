@@ -174,6 +174,20 @@ func pushIsQuiet(b *bundle) {
 	b.put(cal, "b.ics")
 	same(b, "to all, one with further changes",
 		quiet(calendar.Moved{Before: 1, After: 2, By: by}), []calendar.PushID{other.ID})
+	b.must(b.UnregisterPush(b.Context(), ann.ID, mine.ID))
+	b.must(b.UnregisterPush(b.Context(), ann.ID, other.ID))
+	home, second := b.register(b.program(ann, "")), b.register(b.program(ann, ""))
+	b.put(cal, "c.ics")
+	same(b, "a home, by somebody else", quiet(calendar.Moved{
+		Before: 2, After: 3,
+		By: calendar.Caller{User: ann, Agent: "agent"},
+	}), []calendar.PushID{home.ID, second.ID})
+	same(b, "a home, by the client", quiet(calendar.Moved{Before: 2, After: 3, By: by}, home.ID),
+		[]calendar.PushID{second.ID})
+	b.put(b.calendar(ann, "next"), "a.ics")
+	b.put(cal, "d.ics")
+	same(b, "homes with further changes", quiet(calendar.Moved{Before: 3, After: 4, By: by}),
+		[]calendar.PushID{home.ID, second.ID})
 }
 
 func pushesAreBounded(b *bundle) {
