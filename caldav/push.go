@@ -144,8 +144,11 @@ func registerPush(x *request, q *pushRegister) error {
 		sub.Calendar = cal.ID
 	}
 	sub, err = x.Service.RegisterPush(x.R.Context(), x.caller, sub)
-	if err != nil && calendar.ReasonOf(err) == calendar.TooLarge {
+	switch reason := calendar.ReasonOf(err); {
+	case err != nil && reason == calendar.TooLarge:
 		return breachOfPush("push-not-available", "%s", err)
+	case err != nil && reason == calendar.Invalid:
+		return breachOfPush("invalid-subscription", "%s", err)
 	}
 	if err != nil {
 		return err

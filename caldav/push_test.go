@@ -1,6 +1,8 @@
 package caldav_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -20,6 +22,30 @@ func pushIn(file string) func(*caldav.Config) {
 		return nil
 	}
 	return withPush
+}
+
+// TestRegistrationsAtPrivateAddresses: the server refuses a push resource to which it would never send.
+func TestRegistrationsAtPrivateAddresses(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url, withPush)
+		h.middle.Sendable = func(_ context.Context, address string) error {
+			if strings.HasPrefix(address, "https://10.") {
+				return errors.New("that address is private")
+			}
+			return nil
+		}
+		h.remake(t, withPush)
+		h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
+		for address, want := range map[string]int{"https://10.0.0.1/x": 403, "https://push.example.net/x": 204} {
+			got := h.send(t, "POST /dav/calendars/alice/work/\nContent-Type: application/xml", registration(address))
+			said := strings.Contains(got.body, "invalid-subscription") &&
+				strings.Contains(got.body, "that address is private")
+			if got.status != want || said != (want == 403) {
+				t.Errorf("%s: %d %s", address, got.status, got.body)
+			}
+		}
+	})
 }
 
 func withPush(c *caldav.Config) {

@@ -9,13 +9,13 @@ import (
 
 // bounded is a transport that limits the size of responses.
 type bounded struct {
-	guard *Guard
-	bytes int64
+	guard  *Guard
+	limits Limits
 }
 
 // RoundTrip implements [http.RoundTripper]. It also sees each redirect, and checks its address again.
 func (b *bounded) RoundTrip(r *http.Request) (*http.Response, error) {
-	if err := b.guard.check(r.URL); err != nil {
+	if err := b.guard.check(r.URL, b.limits); err != nil {
 		return nil, err
 	}
 	if r.Header.Get("User-Agent") == "" {
@@ -24,18 +24,23 @@ func (b *bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	_, span := trace.Start(r.Context(), r.Method, trace.Client)
 	span.Text("caldav_mcp.whom", b.guard.whom)
-	answer, err := b.guard.transport.RoundTrip(r)
+	transport := b.guard.transport
+	if r.URL.Scheme == "http" {
+		transport = b.guard.plain
+	}
+	answer, err := transport.RoundTrip(r)
 	if err != nil {
 		span.End(true)
 		return nil, err
 	}
 	span.Number("http.response.status_code", int64(answer.StatusCode))
 	span.End(answer.StatusCode >= http.StatusBadRequest)
-	if answer.ContentLength > b.bytes {
+	most := b.limits.Bytes
+	if answer.ContentLength > most {
 		_ = answer.Body.Close()
-		return nil, errTooLarge(b.bytes)
+		return nil, errTooLarge(most)
 	}
-	answer.Body = &body{answer.Body, b.bytes, b.bytes}
+	answer.Body = &body{answer.Body, most, most}
 	return answer, nil
 }
 

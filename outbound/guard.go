@@ -39,6 +39,8 @@ type Limits struct {
 	Bytes int64
 	// Redirects limits the number of redirects. Each is checked like the first address.
 	Redirects int
+	// Plain also permits http, but only in the networks of Config.Allow.
+	Plain bool
 }
 
 // RefusedError says why an address was not requested or its response not accepted.
@@ -84,6 +86,8 @@ type Guard struct {
 	agent     string
 	whom      string
 	transport *http.Transport
+	// plain is for http, which reaches the allowed networks only.
+	plain *http.Transport
 }
 
 // New makes a Guard.
@@ -100,7 +104,7 @@ func New(c Config) *Guard {
 	g.transport = &http.Transport{
 		// No proxy from the environment: it would resolve the name itself and connect to any address.
 		Proxy:                  nil,
-		DialContext:            g.dial,
+		DialContext:            g.dialer(g.permitted),
 		TLSClientConfig:        &tls.Config{RootCAs: c.Roots, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:    dialTime,
 		ForceAttemptHTTP2:      true,
@@ -109,6 +113,8 @@ func New(c Config) *Guard {
 		IdleConnTimeout:        idleTime,
 		MaxResponseHeaderBytes: headerMost,
 	}
+	g.plain = g.transport.Clone()
+	g.plain.DialContext = g.dialer(func(addr netip.Addr, _ string, _ []net.Addr) bool { return g.allowed(addr) })
 	return g
 }
 
@@ -116,7 +122,7 @@ func New(c Config) *Guard {
 func (g *Guard) Client(l Limits) *http.Client {
 	return &http.Client{
 		Timeout:   l.Time,
-		Transport: &bounded{g, l.Bytes},
+		Transport: &bounded{g, l},
 		CheckRedirect: func(_ *http.Request, via []*http.Request) error {
 			if len(via) > l.Redirects {
 				return refused("%s leads elsewhere: at most %d redirects are followed", named(via[0].URL), l.Redirects)
@@ -137,10 +143,13 @@ func named(u *url.URL) string {
 }
 
 // check refuses addresses that are invalid without resolving the name.
-func (g *Guard) check(u *url.URL) error {
+func (g *Guard) check(u *url.URL, l Limits) error {
 	host := u.Hostname()
 	switch {
-	case u.Scheme != "https":
+	case u.Scheme == "http" && l.Plain && len(g.allow) == 0:
+		return refused("%s is not https. Use an https address, or ask the administrator to allow the network of this "+
+			"server with FETCH_ALLOW", named(u))
+	case u.Scheme != "https" && (u.Scheme != "http" || !l.Plain):
 		return refused("%s is not https", named(u))
 	case u.User != nil:
 		return refused("%s has a user name in it", named(u))
@@ -148,22 +157,54 @@ func (g *Guard) check(u *url.URL) error {
 		return refused("%q names no host", named(u))
 	}
 	// A bare IP address has no certificate to verify; the administrator's own networks are an exception.
-	if addr, err := netip.ParseAddr(host); err == nil && !g.allowed(addr) {
-		return refused("%s is an address where a name is wanted", host)
+	// http reaches only these networks anyway.
+	if addr, err := netip.ParseAddr(host); u.Scheme == "https" && err == nil && !g.allowed(addr) {
+		return refused("%s is an address. Use a name, or ask the administrator to allow its network with FETCH_ALLOW",
+			host)
 	}
 	return nil
 }
 
-// dial resolves a name once and connects to an address that it has checked. A second lookup could return another
-// address.
-func (g *Guard) dial(ctx context.Context, network, hostport string) (net.Conn, error) {
+// Check returns the reason if no request to an address would be permitted, whatever its name resolves to. It resolves
+// the name of an http address only, which must be in an allowed network.
+func (g *Guard) Check(ctx context.Context, address string, l Limits) error {
+	u, err := url.Parse(address)
+	if err != nil {
+		return refused("%q is no address", address)
+	}
+	if err := g.check(u, l); err != nil || u.Scheme != "http" {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialTime)
+	defer cancel()
+	found, err := g.find(ctx, u.Hostname())
+	if err != nil || !slices.ContainsFunc(found, g.allowed) {
+		return &RefusedError{"http works only with addresses in networks that FETCH_ALLOW has, and " + u.Hostname() +
+			" is not in one. Use an https address, or ask the administrator to allow the network of this server", err}
+	}
+	return nil
+}
+
+// permits reports whether a connection to an unmapped address and a port is permitted, on a machine with these
+// networks.
+type permits func(addr netip.Addr, port string, own []net.Addr) bool
+
+// dialer returns a function that resolves a name once and connects to an address that it has checked. A second lookup
+// could return another address.
+func (g *Guard) dialer(may permits) func(ctx context.Context, network, hostport string) (net.Conn, error) {
+	return func(ctx context.Context, network, hostport string) (net.Conn, error) {
+		return g.dial(ctx, network, hostport, may)
+	}
+}
+
+func (g *Guard) dial(ctx context.Context, network, hostport string, may permits) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(hostport)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
-	addrs, err := g.addresses(ctx, host, port)
+	addrs, err := g.addresses(ctx, host, port, may)
 	if err != nil {
 		return nil, err
 	}
@@ -178,9 +219,8 @@ func (g *Guard) dial(ctx context.Context, network, hostport string) (net.Conn, e
 	return nil, errors.Join(failures...)
 }
 
-// addresses returns the permitted addresses of a name. On any port but 443, only the administrator's own networks are
-// permitted.
-func (g *Guard) addresses(ctx context.Context, host, port string) ([]netip.Addr, error) {
+// addresses returns the permitted addresses of a name.
+func (g *Guard) addresses(ctx context.Context, host, port string, may permits) ([]netip.Addr, error) {
 	found, err := g.find(ctx, host)
 	if err != nil {
 		return nil, fmt.Errorf("looking up %s: %w", host, err)
@@ -191,7 +231,7 @@ func (g *Guard) addresses(ctx context.Context, host, port string) ([]netip.Addr,
 	}
 	var good []netip.Addr
 	for _, addr := range found {
-		if addr = addr.Unmap(); g.allowed(addr) || port == httpsPort && public(addr) && !among(own, addr) {
+		if addr = addr.Unmap(); may(addr, port, own) {
 			good = append(good, addr)
 		}
 	}
@@ -199,6 +239,12 @@ func (g *Guard) addresses(ctx context.Context, host, port string) ([]netip.Addr,
 		return nil, fmt.Errorf("%s stands for no public address that is asked at port %s", host, port)
 	}
 	return good, nil
+}
+
+// permitted reports whether https may connect to an address. On any port but 443, only the administrator's own networks
+// are permitted.
+func (g *Guard) permitted(addr netip.Addr, port string, own []net.Addr) bool {
+	return g.allowed(addr) || port == httpsPort && public(addr) && !among(own, addr)
 }
 
 func (g *Guard) find(ctx context.Context, host string) ([]netip.Addr, error) {

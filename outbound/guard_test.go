@@ -145,6 +145,64 @@ func TestGetRefuses(t *testing.T) {
 	}
 }
 
+// TestPlain: http reaches only the allowed networks, and only if the limits permit it.
+func TestPlain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	plain := httptest.NewServer(w.Config.Handler)
+	t.Cleanup(plain.Close)
+	address := strings.Replace(plain.URL, "127.0.0.1", host, 1) + "/small"
+	l := limits()
+	l.Plain = true
+	for _, test := range []struct {
+		what, address, allow, want string
+	}{
+		{"allowed", address, "127.0.0.0/8", ""},
+		{"an allowed address", plain.URL + "/small", "127.0.0.0/8", ""},
+		{"another network is allowed", address, "10.0.0.0/8", "http works only"},
+		{"none is allowed", address, "", "is not https"},
+		{"a user name", "http://me:secret@example.com/", "127.0.0.0/8", "user name"},
+	} {
+		var allow []string
+		if test.allow != "" {
+			allow = []string{test.allow}
+		}
+		guard := w.guard(allow...)
+		if err := guard.Check(t.Context(), test.address, l); err == nil != (test.want == "") ||
+			err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: Check returned %v", test.what, err)
+		}
+		got, err := guard.Get(t.Context(), test.address, "*/*", l)
+		if err == nil != (test.want == "") || err == nil && string(got.Body) != "calendars" {
+			t.Errorf("%s: got %q, %v", test.what, got.Body, err)
+		}
+	}
+	guard := w.guard("127.0.0.0/8")
+	w.at = netip.MustParseAddr("93.184.215.14")
+	if _, err := guard.Get(t.Context(), "http://example.com/", "*/*", l); !strings.Contains(logged(err), "no public") {
+		t.Errorf("http to a public address: %v", err)
+	}
+}
+
+// TestCheck refuses what no lookup can permit, without one.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for address, want := range map[string]string{
+		"https://10.0.0.1/x": "is an address", "https://93.184.215.14/": "is an address",
+		"http://example.com/": "not https",
+		"https://example.com/": "", "https://192.168.1.1/": "",
+	} {
+		err := w.guard("192.168.0.0/16").Check(t.Context(), address, limits())
+		if err == nil != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+	if w.lookups.Load() != 0 {
+		t.Error("a name was looked up")
+	}
+}
+
 // TestRebinding has a name stand for a good address at first and for another one later: what was checked
 // is what is dialled, and who connects anew is checked again.
 func TestRebinding(t *testing.T) {

@@ -38,7 +38,8 @@ func TestNeighbours(t *testing.T) {
 		if test.allow != "" {
 			c.Allow = []netip.Prefix{netip.MustParsePrefix(test.allow)}
 		}
-		got, err := New(c).addresses(t.Context(), "example.com", test.port)
+		guard := New(c)
+		got, err := guard.addresses(t.Context(), "example.com", test.port, guard.permitted)
 		if asked := err == nil && len(got) == 1; asked != test.asked {
 			t.Errorf("%s at port %s, allowed %q: %v, %v, want asked: %v", test.addr, test.port, test.allow, got, err,
 				test.asked)

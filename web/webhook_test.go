@@ -27,7 +27,7 @@ func TestWebhookPages(t *testing.T) {
 		ann, bob := h.as("ann"), h.as("bob")
 		ann.get("webhooks").shows(http.StatusOK, "None yet")
 		ann.post("webhooks/new", "url", "http://example.com/hook").shows(http.StatusUnprocessableEntity,
-			"an https address").hides("whsec_")
+			"https addresses").hides("whsec_")
 		made := ann.post("webhooks/new", "url", "https://example.com/hook", "kind", "created", "kind", "deleted",
 			"kind", "nonsense").shows(http.StatusOK, "whsec_", "shown only now")
 		path := hookPath.FindString(made.body)

@@ -3,6 +3,7 @@
 package service
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -47,6 +48,9 @@ type Config struct {
 	Logger    *slog.Logger
 	// Task reports background work, and work on other servers; it may be nil.
 	Task calendar.Task
+	// Sendable returns the reason why the server sends no messages to an address, for the user who supplied it; nil
+	// permits every https address.
+	Sendable func(ctx context.Context, address string) error
 	// ImageBytes is the approximate memory for cached calendars; 0 disables the cache.
 	ImageBytes int64
 	// AnswerBytes is the approximate memory for all requests in progress; 0 is the default.
@@ -70,7 +74,8 @@ func New(c Config) *Service {
 	})
 	mirrors.Serve(changes)
 	return &Service{
-		Reader: reader, Ledger: changes, Queries: queries, Hub: watch.NewHub(reader, c.Store, c.Now, c.NewID),
+		Reader: reader, Ledger: changes, Queries: queries,
+		Hub: watch.NewHub(reader, c.Store, c.Now, c.NewID, c.Sendable),
 		Mirrors: mirrors, limits: c.Limits,
 	}
 }

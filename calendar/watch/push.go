@@ -23,6 +23,9 @@ func (s *Hub) RegisterPush(
 	if err := s.mayPush(ctx, c, sub.Calendar); err != nil {
 		return sub, err
 	}
+	if err := s.sendable(ctx, sub.Endpoint); err != nil {
+		return sub, calendar.Errorf(calendar.Invalid, "", "%s", err)
+	}
 	now := s.now().UTC().Truncate(time.Second)
 	least, longest := now.Add(leastPush), now.Add(longestPush)
 	switch {

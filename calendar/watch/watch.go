@@ -6,8 +6,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -23,6 +25,8 @@ type Hub struct {
 	store calendar.Store
 	now   func() time.Time
 	newID func() string
+	// sendable returns the reason why no message can be sent to an address, for the user who supplied it.
+	sendable func(ctx context.Context, address string) error
 	// waiting is the number of open watches.
 	waiting atomic.Int64
 }
@@ -30,9 +34,22 @@ type Hub struct {
 // Waiting returns the number of open watches in this process.
 func (s *Hub) Waiting() int64 { return s.waiting.Load() }
 
-// NewHub creates a Hub.
-func NewHub(reader *lookup.Reader, store calendar.Store, now func() time.Time, newID func() string) *Hub {
-	return &Hub{Reader: reader, store: store, now: now, newID: newID}
+// NewHub creates a Hub. A nil sendable permits every https address.
+func NewHub(
+	reader *lookup.Reader, store calendar.Store, now func() time.Time, newID func() string,
+	sendable func(ctx context.Context, address string) error,
+) *Hub {
+	if sendable == nil {
+		sendable = onlyHTTPS
+	}
+	return &Hub{Reader: reader, store: store, now: now, newID: newID, sendable: sendable}
+}
+
+func onlyHTTPS(_ context.Context, address string) error {
+	if u, err := url.Parse(address); err != nil || u.Scheme != "https" {
+		return errors.New("messages go to https addresses only")
+	}
+	return nil
 }
 
 // Watch waits for changes on behalf of one subscriber. It stores only where to look again, so a slow subscriber

@@ -37,8 +37,8 @@ func (s *Hub) AddWebhook(ctx context.Context, c calendar.Caller, spec WebhookSpe
 		Number:  1, Rotated: now, State: calendar.WebhookOn, Created: now, Maker: c.Maker(),
 	}
 	u, err := url.Parse(w.URL)
-	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "" ||
-		len(w.URL) > maxWebhookURL {
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil ||
+		u.Fragment != "" || len(w.URL) > maxWebhookURL {
 		return w, calendar.Errorf(calendar.Invalid, "",
 			"a webhook is an https address without a user or a fragment, of at most %d bytes", maxWebhookURL)
 	}
@@ -50,6 +50,9 @@ func (s *Hub) AddWebhook(ctx context.Context, c calendar.Caller, spec WebhookSpe
 	}
 	if err := c.MayOwn(calendar.ShareCalendar); err != nil {
 		return w, err
+	}
+	if err := s.sendable(ctx, w.URL); err != nil {
+		return w, calendar.Errorf(calendar.Invalid, "", "%s", err)
 	}
 	return w, s.store.AddWebhook(ctx, w, maxWebhooks)
 }

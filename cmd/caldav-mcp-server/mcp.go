@@ -40,8 +40,9 @@ type mcpOptions struct {
 func mcpCommand() command.Command {
 	var o mcpOptions
 	return command.Command{
-		Name: "mcp", User: "`NAME` of the user that it acts for", Settings: settings.StoreGroup | settings.PostGroup,
-		Summary: "serve one assistant on standard input and output", Details: mcpDetails, Flags: o.declare,
+		Name: "mcp", User: "`NAME` of the user that it acts for",
+		Settings: settings.StoreGroup | settings.PostGroup | settings.FetchGroup,
+		Summary:  "serve one assistant on standard input and output", Details: mcpDetails, Flags: o.declare,
 		Check: func(*command.Context, []string) (err error) {
 			o.who.Agent = lineAgent
 			o.who.Tools, o.who.Scopes, err = admin.ParseReach(o.tools, o.scopes)

@@ -6,24 +6,15 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"time"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
-	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
-	"caldav-mcp-server/outbound"
 	"caldav-mcp-server/push"
 	"caldav-mcp-server/trace"
 	"caldav-mcp-server/webpush"
-)
-
-// Limits for the response to a message.
-const (
-	pushTime  = 12 * time.Second
-	pushBytes = 16 << 10
 )
 
 // pushKeys returns the keys for signing messages and deriving topics. All processes on the store share them.
@@ -75,8 +66,7 @@ func (p *program) newCourier(ctx context.Context, c settings.Config, h *app.App,
 	} else if c.Mail.From != "" {
 		from.Subject = "mailto:" + c.Mail.From
 	}
-	guard := outbound.New(outbound.Config{Allow: c.FetchAllow, Agent: console.Program + "/" + p.Version, Whom: "push"})
-	limits := outbound.Limits{Time: pushTime, Bytes: pushBytes}
+	messages := app.NewMessages(p.Console, c)
 	var ending func(context.Context, calendar.Webhook) (*calendar.News, error)
 	if endings := app.EndingsOf(p.Console, c, h); endings != nil {
 		ending = endings.News
@@ -91,7 +81,7 @@ func (p *program) newCourier(ctx context.Context, c settings.Config, h *app.App,
 			return ownerOf(ctx, h, id)
 		},
 		Send: func(r *http.Request) (push.Answer, error) {
-			answer, err := guard.Send(r, limits)
+			answer, err := messages.Send(r)
 			return push.Answer(answer), err
 		},
 		From: from, Topics: topics, Secret: secret, Now: p.Now, NewID: p.NewID, Logger: log, Task: trace.Task,

@@ -15,7 +15,8 @@ import (
 const addWebhookDetails = `
 After each change in a calendar that the user reads, the server posts a JSON message to URL. It contains the calendar,
 the kind of change, and the UIDs; titles only with --titles. Messages are signed as in Standard Webhooks, with the
-secret that is printed. set-webhook --rotate creates a new secret.
+secret that is printed. set-webhook --rotate creates a new secret. URL is https. In a network that FETCH_ALLOW has, it
+may be http, such as http://homeassistant.local:8123/api/webhook/ID.
   caldav-mcp-server add-webhook --user alice --url https://automation.example.org/hooks --kinds "created deleted"
 `
 
@@ -29,11 +30,12 @@ type addWebhookOptions struct {
 func AddWebhookCommand() command.Command {
 	var o addWebhookOptions
 	return command.Command{
-		Name: "add-webhook", User: "`NAME` of the user whose changes are sent", Settings: settings.StoreGroup,
-		JSON:    true,
-		Summary: "send a program messages about changes in a user's calendars", Details: addWebhookDetails,
+		Name: "add-webhook", User: "`NAME` of the user whose changes are sent",
+		Settings: settings.StoreGroup | settings.FetchGroup,
+		JSON:     true,
+		Summary:  "send a program messages about changes in a user's calendars", Details: addWebhookDetails,
 		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&o.url, "url", "", "https `URL` that gets the messages (needed)")
+			f.StringVar(&o.url, "url", "", "`URL` that gets the messages (needed)")
 			f.StringVar(&o.kinds, "kinds", "", "`LIST` of created, modified and deleted; default all")
 			f.BoolVar(&o.titles, "titles", false, "include the titles of changed objects")
 		},

@@ -66,8 +66,8 @@ func Open(ctx context.Context, p *console.Console, c settings.Config, o store.Op
 		Calendars: service.New(service.Config{
 			Store: s, Limits: calendar.DefaultLimits(), Now: p.Now, NewID: p.NewID, Home: c.CalDAVURL(),
 			Policy: c.Service.Policy, Mailed: c.Mail.Sends(), Providers: providers(p, c), Sealer: sealerOf(c),
-			Logger: o.Logger,
-			Task:   trace.Task, ImageBytes: room.images, AnswerBytes: room.answers,
+			Logger: o.Logger, Sendable: NewMessages(p, c).Sendable,
+			Task: trace.Task, ImageBytes: room.images, AnswerBytes: room.answers,
 		}),
 	}
 	h.Follows.Store(&c.Service)

@@ -30,6 +30,8 @@ const (
 	PostGroup
 	// LinkGroup are for commands that fetch calendars from other servers.
 	LinkGroup
+	// FetchGroup name the networks to which requests are permitted, for commands that take an address.
+	FetchGroup
 	// SecondGroup name the read replica, for commands that use or check it.
 	SecondGroup
 )
@@ -117,7 +119,7 @@ func All(environ []string) []Setting {
 			}),
 		},
 		{
-			Env: "FETCH_ALLOW", Placeholder: "LIST", Groups: ServeGroup | LinkGroup,
+			Env: "FETCH_ALLOW", Placeholder: "LIST", Groups: ServeGroup | LinkGroup | FetchGroup,
 			About: "private addresses or networks that the server may send requests to, for URLs that users give",
 			Set:   setNetworks(func(c *Config) *server.Proxies { return &c.FetchAllow }),
 		},
