@@ -154,6 +154,8 @@ type Draft struct {
 	Telling Telling
 	// Edited is set when the change was made to the stored text, so every difference is intended.
 	Edited bool
+	// Agreed is the calendar user address of the attendee who proposed the new times: they have agreed to them.
+	Agreed string
 	// From is the UID of the object that this one is split from. Every sharee's private part is copied from there.
 	From UID
 	// Meter counts the cost of parsing it; nil for no limit.

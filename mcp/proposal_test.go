@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/internal/testdb"
@@ -108,6 +110,18 @@ func TestProposals(t *testing.T) {
 		use(t, door, "bob", "list_invitations", params{}, &bob)
 		if len(bob.Invitations) > 0 {
 			t.Errorf("still there: %+v", bob)
+		}
+		// Alice proposed the time, so she has accepted it; Eve is asked.
+		for token, at := range map[string]params{"bob": of, "alice": {
+			"calendar_id": waiting.Invitations[0].Calendar, "event_uid": waiting.Invitations[0].UID,
+		}} {
+			var now toldIn
+			use(t, door, token, "get_event", at, &now)
+			if diff := cmp.Diff([]string{
+				"alice@example.com (ACCEPTED)", "eve@example.net (NEEDS-ACTION)",
+			}, now.Guest); diff != "" {
+				t.Errorf("%s sees, -want +got\n%s", token, diff)
+			}
 		}
 		mine = params{
 			"calendar_id": waiting.Invitations[0].Calendar, "event_uid": waiting.Invitations[0].UID,

@@ -30,7 +30,7 @@ func (s *Ledger) Decide(
 	return done, err
 }
 
-// acceptProposal changes the event to the proposed time.
+// acceptProposal changes the event to the proposed time. The attendee who proposed it has accepted it.
 func (s *Ledger) acceptProposal(
 	ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, d delivery.Counter,
 ) (Edited, error) {
@@ -43,6 +43,7 @@ func (s *Ledger) acceptProposal(
 			}
 			return change(ctx, o)
 		}, func(ctx context.Context, w *work) error { return w.scheduling.RemoveCounter(ctx, d) },
+		d.Proposal.From,
 	}
 	return r.run(ctx, uid, d.When)
 }

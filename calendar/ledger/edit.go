@@ -9,6 +9,7 @@ import (
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/lookup"
 	"caldav-mcp-server/calendar/meter"
+	"caldav-mcp-server/calendar/schedule"
 	"caldav-mcp-server/ical"
 )
 
@@ -52,7 +53,7 @@ func (s *Ledger) EditObject(
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return Edited{}, err
 	}
-	r := revision{s, e.Meter, c, cal, e.Telling, s.changing(cal, e.Change), nil}
+	r := revision{s, e.Meter, c, cal, e.Telling, s.changing(cal, e.Change), nil, ""}
 	return r.run(ctx, uid, e.When)
 }
 
@@ -78,7 +79,7 @@ func (s *Ledger) CancelObject(
 	if err := mayCancel(c, cal); err != nil {
 		return Edited{}, err
 	}
-	r := revision{s, e.Meter, c, cal, e.Telling, s.cancelling(cal, e.Target), nil}
+	r := revision{s, e.Meter, c, cal, e.Telling, s.cancelling(cal, e.Target), nil, ""}
 	return r.run(ctx, uid, e.When)
 }
 
@@ -107,6 +108,8 @@ type revision struct {
 	do     revise
 	// along is a further step in the same transaction, or nil.
 	along func(context.Context, *work) error
+	// agreed is the attendee who proposed the new times; "" for nobody.
+	agreed schedule.Address
 }
 
 // editAttempts bounds the retries after another user was faster.
@@ -156,7 +159,7 @@ func (r revision) attempt(ctx context.Context, now calendar.Object) (Edited, err
 	}
 	drafts := []calendar.Draft{{
 		Name: now.Name, Data: result.Document.Bytes(), When: unchanged, Telling: r.tell,
-		Edited: true,
+		Edited: true, Agreed: string(r.agreed),
 	}}
 	if result.Split != nil {
 		drafts = append(drafts, calendar.Draft{

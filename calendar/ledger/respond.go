@@ -40,7 +40,7 @@ func (s *Ledger) Respond(
 		func(ctx context.Context, o *content.Object) (result edit.Result, err error) {
 			result, done.Kept, err = s.respond(ctx, cal, o, a.Response)
 			return result, err
-		}, nil,
+		}, nil, "",
 	}
 	var err error
 	done.Edited, err = r.run(ctx, uid, a.When)

@@ -229,6 +229,10 @@ func (r Rules) settle(old, prior, now *reading, is Self, asks asking) map[Person
 				continue // restored instances and attendees have their answers
 			}
 			settleAnswer(p, line, again)
+			if again && r.Agreed != "" && r.who(to) == r.who(r.Agreed) {
+				setParam(p, paramPartstat, Accepted)
+				setParam(p, paramRSVP, "")
+			}
 		}
 		if old.Object == nil && r.Known {
 			setSequence(c, sequence(c)+2) // its cancellation took one

@@ -27,6 +27,8 @@ type Rules struct {
 	CalledOff int
 	// Origin is the series that a new event was split from: its answers stay where the times do. It is nil otherwise.
 	Origin *content.Object
+	// Agreed is the attendee who proposed the new times, and is not asked for them; "" for nobody.
+	Agreed Address
 	// Person returns the person with an address; nil if no person has several addresses.
 	Person func(Address) Person
 	// Meter counts the cost of the change; nil for no limit.

@@ -97,7 +97,7 @@ func TestProposalForWhatIsLost(t *testing.T) {
 }
 
 // TestProposalIsTakenUp: a guest proposes another time, the organizer sees it with what it says, agrees, and everybody
-// is asked anew for the new time.
+// else is asked anew for the new time.
 func TestProposalIsTakenUp(t *testing.T) {
 	invited(t, "ann bob eve", func(g *guests) {
 		g.save("ann", meetingOf(organizedByAnn, attendees("bob", "eve"), "ATTENDEE:mailto:zoe@elsewhere.example"))
@@ -122,7 +122,8 @@ func TestProposalIsTakenUp(t *testing.T) {
 			g.want(who+"'s start", g.line(who, "DTSTART"), "DTSTART:20260312T140000Z")
 			g.want(who+"'s end", g.line(who, "DTEND"), "DTEND:20260312T160000Z")
 		}
-		g.want("bob is asked anew", g.answered("ann", "bob"), "NEEDS-ACTION")
+		g.want("bob, whose time it is", g.answered("ann", "bob"), "ACCEPTED")
+		g.want("eve is asked anew", g.answered("ann", "eve"), "NEEDS-ACTION")
 		g.want("letters", g.letters(), "REQUEST zoe@elsewhere.example")
 		g.want("ann's inbox", g.inbox("ann"), "REPLY")
 		if left := g.proposals(); len(left) > 0 {
