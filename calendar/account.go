@@ -215,6 +215,15 @@ var ErrElsewhere = errors.New("a linked account is unavailable")
 // ErrPartly is the cause of an error if the source has committed only some of the writes of a change.
 var ErrPartly = errors.New("part of the change was made")
 
+// PartlyError is an ErrPartly that names the objects whose writes the sources have committed.
+type PartlyError struct{ Stored []Outgoing }
+
+// Error implements error.
+func (e *PartlyError) Error() string { return ErrPartly.Error() }
+
+// Is reports whether the target is ErrPartly.
+func (e *PartlyError) Is(target error) bool { return target == ErrPartly }
+
 // Fence is the lease that protects access to a calendar's source. Each access uses a new holder. Its results are
 // stored only if no other holder has taken the lease since, however long the process was paused.
 type Fence struct{ Lease, Holder string }

@@ -1,11 +1,13 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"caldav-mcp-server/calendar"
@@ -94,7 +96,7 @@ func (b toolbox) changeMany(ctx context.Context, c *call, in *manyChanges) (answ
 		}
 		told, err := c.batch.Commit(ctx)
 		if err != nil {
-			return answer{}, errAll(err)
+			return answer{}, v.errCommit(err)
 		}
 		v.toldView = toldTo(told)
 		for i, one := range v.Changes {
@@ -197,7 +199,30 @@ func errOf(i int, name string, err error) error {
 	return noneMade(fmt.Sprintf("change %d%s: ", i+1, of), err)
 }
 
-func errAll(err error) error { return noneMade("", err) }
+// errCommit says that none of the changes was made, or which of them stand at the sources of linked calendars.
+func (v manyView) errCommit(err error) error {
+	e, ok := errors.AsType[*calendar.Error](err)
+	partly, some := errors.AsType[*calendar.PartlyError](err)
+	if !ok || !some {
+		return noneMade("", err)
+	}
+	var made, not []string
+	for i, one := range v.Changes {
+		stands := slices.ContainsFunc(partly.Stored, func(o calendar.Outgoing) bool {
+			return o.Calendar == one.Calendar && o.UID == calendar.UID(one.UID)
+		})
+		if number := strconv.Itoa(i + 1); stands {
+			made = append(made, number)
+		} else {
+			not = append(not, number)
+		}
+	}
+	told := *e
+	told.Message += fmt.Sprintf(" (made: change %s; not made: change %s)", strings.Join(made, ", "),
+		cmp.Or(strings.Join(not, ", "), "none"))
+	told.Cause = err
+	return &told
+}
 
 func noneMade(where string, err error) error {
 	e, ok := errors.AsType[*calendar.Error](err)

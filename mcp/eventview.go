@@ -106,7 +106,8 @@ const mostComments = 20
 func commentsOn(c *ical.Component) (all []attendeeComment) {
 	for _, p := range c.All("ATTENDEE") {
 		if text := schedule.CommentOf(p); text != "" && len(all) < mostComments {
-			all = append(all, attendeeComment{shown(cut(text)), shown(short(bareAddress(p.Value()), longestListedTitle))})
+			by := short(bareAddress(p.Value()), longestListedTitle)
+			all = append(all, attendeeComment{shown(cut(text)), shown(by)})
 		}
 	}
 	return all

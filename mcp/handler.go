@@ -221,6 +221,7 @@ func (h *Handler) runner(t tool) server.ToolHandlerFunc {
 		if t.mail {
 			err = asMailError(err, h.box.linkPage())
 		}
+		err = h.box.withLinkPage(err)
 		h.logCall(ctx, t, c, err, h.now().Sub(started))
 		if err == nil {
 			x.Ran = true

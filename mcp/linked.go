@@ -171,6 +171,19 @@ func (b toolbox) page(name string) string {
 // linkPage is the URL of the page where users link accounts.
 func (b toolbox) linkPage() string { return b.page("linked") }
 
+// withLinkPage adds the page where the user links an account again to an error that asks for that.
+func (b toolbox) withLinkPage(err error) error {
+	e, ok := errors.AsType[*calendar.Error](err)
+	if !ok || !errors.Is(err, mirror.ErrSignIn) || b.linkPage() == "" {
+		return err
+	}
+	hint := "the user must open " + b.linkPage() + ", sign in here and link it again"
+	if e.Hint != "" {
+		hint = e.Hint + "; " + hint
+	}
+	return e.Advising(hint)
+}
+
 // accounts returns the user's linked accounts. Mail accounts need the mail scope.
 func (b toolbox) accounts(ctx context.Context, c *call) ([]mirror.Linked, error) {
 	all, err := b.service.Mirrors.LinkedAccounts(ctx, c.caller)

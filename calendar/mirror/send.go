@@ -3,6 +3,8 @@ package mirror
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -22,6 +24,8 @@ type post struct {
 	mirrors map[calendar.CalendarID]calendar.Mirror
 	sources map[calendar.AccountID]Source
 	origins map[calendar.CalendarID]calendar.Calendar
+	// accounts are the opened accounts, as they were stored.
+	accounts map[calendar.AccountID]calendar.Account
 }
 
 // Send writes to the sources of linked calendars. The calendars stay locked until done is called. If the source has a
@@ -46,6 +50,7 @@ func (m *Mirror) Send(
 		map[calendar.CalendarID]calendar.Mirror{},
 		map[calendar.AccountID]Source{},
 		map[calendar.CalendarID]calendar.Calendar{},
+		map[calendar.AccountID]calendar.Account{},
 	}
 	if all, err = p.newFirst(held, all); err != nil {
 		release()
@@ -58,7 +63,7 @@ func (m *Mirror) Send(
 			release()
 			err = p.failed(ctx, c, o, err)
 			if len(sent) > 0 {
-				err = p.partly(ctx, len(sent), len(all), err)
+				err = p.partly(ctx, sent, len(all), err)
 			}
 			return nil, nil, err
 		}
@@ -67,7 +72,7 @@ func (m *Mirror) Send(
 	}
 	if err := g.sure(held); err != nil {
 		release()
-		return nil, nil, p.partly(ctx, len(sent), len(all), err)
+		return nil, nil, p.partly(ctx, sent, len(all), err)
 	}
 	return sent, func(lost bool) {
 		if release(); lost {
@@ -98,12 +103,16 @@ func (p *post) newFirst(ctx context.Context, all []calendar.Outgoing) ([]calenda
 }
 
 // partly returns the error for a change that the source stored in part, and has the accounts synced at once.
-func (p *post) partly(ctx context.Context, made, all int, err error) error {
+func (p *post) partly(ctx context.Context, sent []calendar.Sent, all int, err error) error {
 	p.hurryAll(ctx)
+	made := new(calendar.PartlyError)
+	for _, one := range sent {
+		made.Stored = append(made.Stored, one.Outgoing)
+	}
 	e := calendar.Errorf(calendar.Unavailable, "", "%d of %d writes were stored at the calendar's source, then: %v",
-		made, all, err)
+		len(sent), all, err)
 	e.Hint, e.Cause = "read it again in a moment, before you repeat "+
-		"anything", errors.Join(calendar.ErrPartly, calendar.ErrElsewhere)
+		"anything", errors.Join(made, calendar.ErrElsewhere, err)
 	return e
 }
 
@@ -137,6 +146,7 @@ func (p *post) ready(ctx context.Context, c calendar.Caller, id calendar.Calenda
 	if account.Status == calendar.AccountSignIn {
 		return mirror, nil, ErrSignIn
 	}
+	p.accounts[mirror.Account] = account
 	source, _, err := p.open(account)
 	if err == nil {
 		p.sources[mirror.Account] = source
@@ -201,11 +211,32 @@ func (p *post) failed(ctx context.Context, c calendar.Caller, o calendar.Outgoin
 			cal.Origin.From).
 			Advising("read it again, then repeat your change; what you wrote is in the history")
 	}
+	if errors.Is(err, ErrSignIn) {
+		p.noteSignIn(ctx, p.accounts[p.mirrors[o.Calendar].Account])
+	}
 	if later, ok := errors.AsType[*Later](err); ok && later.Unknown || errors.Is(err, context.DeadlineExceeded) ||
 		errors.Is(err, errLost) {
 		p.hurry(ctx, p.mirrors[o.Calendar].Account) // the source may have stored it
 	}
 	return refused(err, cal.Origin.From)
+}
+
+// noteSignIn stores that an account must be linked again, as a sync would. Its key may have been renewed meanwhile.
+func (p *post) noteSignIn(ctx context.Context, account calendar.Account) {
+	ctx = context.WithoutCancel(ctx)
+	if account.ID == "" {
+		return // it is known
+	}
+	if p.hasAnother(ctx, account) {
+		p.hurry(ctx, account.ID)
+		return
+	}
+	now := account
+	p.plan(&now, p.Providers[account.Provider], 0, ErrSignIn)
+	if _, err := p.Store.SetAccountState(ctx, now, account); err != nil {
+		p.Logger.WarnContext(ctx, "cannot store that an account must be linked again", "account", account.ID,
+			"error", forLog(err))
+	}
 }
 
 // refused turns a source's error into an error for the caller.
@@ -224,11 +255,15 @@ func refused(err error, from string) error {
 	}
 	if errors.Is(err, ErrSignIn) {
 		e := calendar.Errorf(calendar.Unavailable, "",
-			"nothing can be written to %s now: the account must be linked again", from)
+			"%s cannot be used now: the account must be linked again", from)
 		e.Cause = errors.Join(calendar.ErrElsewhere, err)
 		return e
 	}
 	e := calendar.Errorf(calendar.Unavailable, "", "%s does not answer now; nothing was changed here", from)
 	e.Hint, e.Cause = "try again later", errors.Join(calendar.ErrElsewhere, err)
+	if later, ok := errors.AsType[*Later](err); ok && later.After > 0 {
+		e.Message = fmt.Sprintf("%s is busy; nothing was changed here", from)
+		e.Hint = fmt.Sprintf("try again in %d seconds", int64(math.Ceil(later.After.Seconds())))
+	}
 	return e
 }
