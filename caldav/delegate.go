@@ -10,8 +10,7 @@ import (
 )
 
 // Delegation as Apple's clients know it (caldav-proxy of calendarserver.org): below each user's principal there are two
-// groups, of those who may read all of the user's calendars and of those who may also write them. Delegates use the
-// user's own addresses.
+// groups: the readers and the writers of all of the user's calendars. Delegates use the user's own addresses.
 
 // inHome are the kinds of resources in a user's home, which delegates use too.
 const inHome = atHome | atCalendar | atObject | atScheduling

@@ -79,8 +79,8 @@ func principalHrefs(m *dav.Markup, all []calendar.User, err error) error {
 	return err
 }
 
-// writeOwnPlace writes the address of one of the caller's own collections. Of other users, only those who made the
-// caller their delegate have it, and only in their home.
+// writeOwnPlace writes the address of one of the caller's own collections. Another user's is absent,
+// unless the caller is their delegate and it is in their home.
 func writeOwnPlace(r *resource, m *dav.Markup, at addressForm) error {
 	if r.other != nil {
 		access, err := r.x.delegationFrom(r.other.Name)

@@ -45,7 +45,7 @@ type cache struct {
 	home *calendar.HomeChanges
 	// people are the users whom the caller may see.
 	people []calendar.User
-	// delegations are those that the caller has from others.
+	// delegations are the caller's from other users.
 	delegations *[]calendar.Delegation
 	quota       *quota
 }

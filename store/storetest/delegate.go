@@ -21,7 +21,7 @@ func (b *bundle) delegate(owner, to calendar.User, access calendar.Access) {
 	b.update(func(tx calendar.Tx) error { return tx.PutDelegation(b.Context(), d) })
 }
 
-// held returns what a transaction reads.
+// held returns the access that a transaction reads.
 func (b *bundle) held(owner, delegate calendar.User) (access calendar.Access) {
 	b.Helper()
 	b.update(func(tx calendar.Tx) (err error) {

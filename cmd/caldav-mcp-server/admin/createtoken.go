@@ -28,6 +28,7 @@ tools need, and reads no data that its tools would not return.
 type tokenOptions struct {
 	name, scopes, tools, expires string
 	calendars                    []string
+	delegated                    bool
 	spec                         auth.TokenSpec
 }
 
@@ -48,6 +49,7 @@ func (o *tokenOptions) declare(f *flag.FlagSet) {
 	f.StringVar(&o.scopes, "scope", auth.ScopeList(calendar.ScopeUsual), "`LIST` of scopes")
 	f.StringVar(&o.tools, "tools", "", "`LIST` of tools, such as core; default all")
 	f.StringVar(&o.expires, "expires", "", "`WHEN` it ends; default never")
+	f.BoolVar(&o.delegated, "delegated", false, "also for calendars of users who made this user their delegate")
 	f.Func("calendar",
 		"only this `CALENDAR`, by name, address or id; may be given more than once; default all", func(v string) error {
 			o.calendars = append(o.calendars, v)
@@ -65,7 +67,7 @@ func (o *tokenOptions) check(d *command.Context, _ []string) error {
 	if err != nil {
 		return fmt.Errorf("--expires: %w", err)
 	}
-	o.spec = auth.TokenSpec{User: d.User, Name: o.name, Scopes: scopes, Tools: tools, Expires: expires}
+	o.spec = auth.TokenSpec{User: d.User, Name: o.name, Scopes: scopes, Tools: tools, Expires: expires, ForOthers: o.delegated}
 	return nil
 }
 

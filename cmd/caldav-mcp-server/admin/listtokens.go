@@ -23,6 +23,8 @@ type listedToken struct {
 	Calendars []calendar.CalendarID `json:"calendars"`
 	// Tools is null for a token for all tools.
 	Tools []calendar.ToolName `json:"tools"`
+	// Delegated is set if the token may use calendars of users who made its user their delegate.
+	Delegated bool `json:"delegated"`
 	// Client is the assistant that the user authorized, or empty for a token created by hand.
 	Client   auth.ClientID `json:"client,omitempty"`
 	Created  *time.Time    `json:"created"`
@@ -33,7 +35,7 @@ type listedToken struct {
 
 func tokenJSON(t auth.Token) listedToken {
 	return listedToken{
-		t.ID, t.UserName, t.Name, auth.ScopeNames(t.Scopes), t.Calendars, t.Tools, t.Client,
+		t.ID, t.UserName, t.Name, auth.ScopeNames(t.Scopes), t.Calendars, t.Tools, t.ForOthers, t.Client,
 		console.JSONTime(t.Created), console.JSONTime(t.Expires), console.JSONTime(t.LastUsed),
 		console.JSONTime(t.Revoked),
 	}
