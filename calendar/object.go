@@ -189,6 +189,8 @@ type Told struct {
 	Status string
 	// By is the provider of a linked account that sends the message instead of this server; "" for this server.
 	By string
+	// Room is set if the recipient is a room or a resource.
+	Room bool
 }
 
 // Reached reports whether the message was delivered, is queued as mail, or is left to a provider.

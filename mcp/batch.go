@@ -64,6 +64,7 @@ type oneOfMany struct {
 	StartWeekday string              `json:"start_weekday,omitempty"`
 	What         shown               `json:"what"`
 	Conflicts    []shown             `json:"conflicts,omitempty"`
+	Declined     []shown             `json:"declined,omitempty" doc:"Rooms that this does not book, and why."`
 	ETag         calendar.ETag       `json:"etag,omitempty"`
 	Untrusted    shown               `json:"untrusted_text_by,omitempty"`
 }
@@ -98,10 +99,10 @@ func (b toolbox) changeMany(ctx context.Context, c *call, in *manyChanges) (answ
 		if err != nil {
 			return answer{}, v.errCommit(err)
 		}
-		v.toldView = toldTo(told)
 		for i, one := range v.Changes {
 			v.Changes[i].ETag = c.batch.Stored(one.Calendar, calendar.UID(one.UID))
 		}
+		v.toldView = toldTo(b.refusalsIn(ctx, c, z, v.Changes, told).accepted(told))
 	}
 	return answer{v.prose(), v}, nil
 }
@@ -257,6 +258,13 @@ func (v manyView) prose() prose {
 		}
 		b.WriteString(one.Untrusted.mark())
 		b.WriteString("\n")
+		if one.Declined != nil {
+			word := "Declined"
+			if v.Preview {
+				word = "Would decline"
+			}
+			fmt.Fprintf(&b, "   %s: %s\n", word, defused(strings.Join(texts(one.Declined), "; ")))
+		}
 		if one.Conflicts != nil {
 			fmt.Fprintf(&b, "   At the same time: %s\n", defused(strings.Join(texts(one.Conflicts), "; ")))
 		}

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -253,14 +252,18 @@ func (z zoned) moreOf(c *ical.Component) moreView {
 
 // attendeeText formats an attendee so that the tools that change events can parse it, and adds the response.
 func attendeeText(a edit.Attendee) string {
-	words := []string{a.Address}
-	if a.Name != "" {
-		words = []string{a.Name, "<" + a.Address + ">"}
+	if a.Status == "" {
+		return namedAttendee(a)
 	}
-	if a.Status != "" {
-		words = append(words, "("+a.Status+")")
+	return namedAttendee(a) + " (" + a.Status + ")"
+}
+
+// namedAttendee formats an attendee's name and address.
+func namedAttendee(a edit.Attendee) string {
+	if a.Name == "" {
+		return a.Address
 	}
-	return strings.Join(words, " ")
+	return a.Name + " <" + a.Address + ">"
 }
 
 // clockOf names the time zone that a moment was written in.

@@ -94,8 +94,9 @@ func (b eventTools) createEvent(ctx context.Context, c *call, cal calendar.Calen
 	if err != nil {
 		return answer{}, err
 	}
+	rooms := b.refusals(ctx, c, made, z, told)
 	return same(createdView{
-		viewOfEvent(made), z.details(c.caller, cal, made), beside, c.told(told, cal, made.Component),
+		viewOfEvent(made), z.details(c.caller, cal, made), beside, c.told(told, cal, made.Component, rooms),
 	})
 }
 
@@ -266,8 +267,12 @@ func (b eventTools) change(
 	if err != nil {
 		return changedView{}, now, err
 	}
-	view := changedView{viewOfEvent(now), "", s.zone.details(c.caller, s.cal, now), clashes{}, c.told(edited.Told,
-		s.cal, now.Component)}
+	rooms := b.refusals(ctx, c, now, s.zone, edited.Told)
+	view := changedView{
+		viewOfEvent(now), "", s.zone.details(c.caller, s.cal, now),
+		clashes{},
+		c.told(edited.Told, s.cal, now.Component, rooms),
+	}
 	if edited.Split != nil {
 		view.SplitFrom = shown(s.found.Object.UID)
 	}
@@ -313,7 +318,8 @@ func (b toolbox) create(
 	if err != nil {
 		return query.Instance{}, nil, err
 	}
-	made, err := b.service.InstanceOf(ctx, c.meter, cal, saved.Object, ical.Time{})
+	now := b.answered(ctx, c, cal, saved.Object, saved.Told)
+	made, err := b.service.InstanceOf(ctx, c.meter, cal, now, ical.Time{})
 	return made, saved.Told, err
 }
 
@@ -352,7 +358,7 @@ func (b eventTools) deleteEvent(ctx context.Context, c *call, s subject, _ *even
 		StartWeekday: at.StartWeekday,
 	}
 	v.Untrusted = standing(c.caller, s.cal, s.found.Component).Untrusted
-	v.toldView = c.told(edited.Told, s.cal, s.found.Component)
+	v.toldView = c.told(edited.Told, s.cal, s.found.Component, refusals{})
 	if !edited.Saved.Object.Deleted {
 		v.ETag, v.RecurrenceID = edited.Saved.Object.ETag, stamp(s.found.RecurrenceID)
 	}

@@ -71,7 +71,7 @@ func (c *call) respondedView(s subject, now query.Instance, said string, told []
 		v.Calendar, v.UID, v.RecurrenceID, v.Title, at.StartLocal, at.StartWeekday, said, v.ETag,
 		standing(c.caller, s.cal, now.Component).Untrusted,
 		keptView{},
-		c.told(told, s.cal, now.Component),
+		c.told(told, s.cal, now.Component, refusals{}),
 	}
 }
 

@@ -247,6 +247,7 @@ func (b toolbox) after(
 	if e.Split != nil {
 		o = e.Split.Object
 	}
+	o = b.answered(ctx, c, s.cal, o, e.Told)
 	now, err := b.service.InstanceOf(ctx, c.meter, s.cal, o, e.Instance)
 	if reason := calendar.ReasonOf(err); err != nil && !e.Instance.IsZero() && (reason == calendar.NotFound ||
 		reason == calendar.Invalid) {

@@ -149,6 +149,7 @@ func bareAddress(value string) string {
 type toldView struct {
 	Told      []shown `json:"told,omitempty"`
 	Unreached []shown `json:"not_reached,omitempty"`
+	Declined  []shown `json:"declined,omitempty" doc:"Rooms that this does not book, and why."`
 	Untold    string  `json:"nobody_told,omitempty"`
 }
 
@@ -176,9 +177,11 @@ func (c *call) telling() calendar.Telling {
 
 func (c *call) invites() bool { return c.caller.HasScope(calendar.TellOthers) == nil }
 
-// told returns the recipients of a change to an event, or the reason why there are none.
-func (c *call) told(all []calendar.Told, cal calendar.Calendar, event *ical.Component) toldView {
-	v := toldTo(all)
+// told returns the recipients of a change to an event, without the rooms that declined, or the reason why there are
+// none.
+func (c *call) told(all []calendar.Told, cal calendar.Calendar, event *ical.Component, rooms refusals) toldView {
+	v := toldTo(rooms.accepted(all))
+	v.Declined = rooms.shown
 	if len(all) > 0 || !c.hasOthers(cal, event) {
 		return v
 	}
@@ -217,11 +220,11 @@ func (c *call) hasOthers(cal calendar.Calendar, event *ical.Component) bool {
 
 // write writes the recipients as text; in a preview, the expected ones.
 func (v toldView) write(b *strings.Builder, preview bool) {
-	words := [...]string{"Told", "Not reached"}
+	words := [...]string{"Told", "Not reached", "Declined"}
 	if preview {
-		words = [...]string{"Would be told", "Would not be reached"}
+		words = [...]string{"Would be told", "Would not be reached", "Would decline"}
 	}
-	for i, list := range [...][]shown{v.Told, v.Unreached} {
+	for i, list := range [...][]shown{v.Told, v.Unreached, v.Declined} {
 		if list != nil {
 			fmt.Fprintf(b, "\n%s: %s\n", words[i], strings.Join(each(texts(list), wire.Quoted), ", "))
 		}

@@ -56,7 +56,10 @@ func (m *meeting) carryOut(ctx context.Context, out *schedule.Outcome) error {
 		if msg.Refresh || m.parties.Are(m.in.Owner)(msg.To) {
 			continue
 		}
-		m.Told = append(m.Told, calendar.Told{To: msg.To.Name(), Method: calendar.Method(msg.Method), Status: status})
+		m.Told = append(m.Told, calendar.Told{
+			To: msg.To.Name(), Method: calendar.Method(msg.Method), Status: status,
+			Room: m.parties[msg.To].Room.Bookable(),
+		})
 		if status != "" {
 			came[m.person(msg.To)] = status
 		}

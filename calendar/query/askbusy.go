@@ -55,7 +55,7 @@ func (s *Queries) AskBusy(ctx context.Context, c calendar.Caller, m *meter.Meter
 		return nil, calendar.Errorf(calendar.Forbidden, calendar.RuleValidOrganizer,
 			"the ORGANIZER must be the user who asks")
 	}
-	masked, err := s.maskOf(ctx, c, q)
+	masked, err := s.maskOf(ctx, c, q.masked())
 	if err != nil {
 		return nil, err
 	}

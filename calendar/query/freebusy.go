@@ -31,6 +31,8 @@ type BusyQuery struct {
 	ByType bool
 	// Meter counts the cost of the query.
 	Meter *meter.Meter
+	// Ignored are events that do not count as busy, as far as the caller takes part in them: see mask.
+	Ignored []calendar.UID
 	// mask lists the events to ignore.
 	mask mask
 }
@@ -47,6 +49,12 @@ type Busy struct {
 func (s *Queries) FreeBusy(ctx context.Context, c calendar.Caller, q BusyQuery) (Busy, error) {
 	if q.From.IsZero() || !q.From.Before(q.Until) {
 		return Busy{}, calendar.Errorf(calendar.Invalid, "", "the end of the time range must be after its start")
+	}
+	if q.Ignored != nil {
+		var err error
+		if q.mask, err = s.maskOf(ctx, c, q.Ignored); err != nil {
+			return Busy{}, err
+		}
 	}
 	parts, err := busyParts(c, q)
 	if err != nil {

@@ -25,18 +25,23 @@ const (
 // the asker as organizer or attendee. So a comparison of responses with and without a mask reveals only the times of
 // events that the asker takes part in. Having an event of the same UID is not enough: anyone can store one.
 type mask struct {
-	uids  []string
+	uids  []calendar.UID
 	asker calendar.User
 	mails []string
 }
 
-// maskOf reads the masks of a request.
-func (s *Queries) maskOf(ctx context.Context, c calendar.Caller, q busyQuestion) (mask, error) {
-	m := mask{asker: c.User}
+// masked reads the masks of a request.
+func (q busyQuestion) masked() (uids []calendar.UID) {
 	for _, p := range q.All(maskProperty) {
-		m.uids = append(m.uids, p.Text())
+		uids = append(uids, calendar.UID(p.Text()))
 	}
-	switch tooLong := func(uid string) bool { return len(uid) > longestMasked }; {
+	return uids
+}
+
+// maskOf returns the mask of a caller for some events.
+func (s *Queries) maskOf(ctx context.Context, c calendar.Caller, uids []calendar.UID) (mask, error) {
+	m := mask{uids: uids, asker: c.User}
+	switch tooLong := func(uid calendar.UID) bool { return len(uid) > longestMasked }; {
 	case len(m.uids) == 0:
 		return m, nil
 	case len(m.uids) > mostMasked, slices.ContainsFunc(m.uids, tooLong):
@@ -50,7 +55,7 @@ func (s *Queries) maskOf(ctx context.Context, c calendar.Caller, q busyQuestion)
 
 // hides reports whether a mask applies to an event in a user's time.
 func (s *Queries) hides(m mask, of calendar.UserID, o *content.Object) bool {
-	if !slices.Contains(m.uids, o.UID) {
+	if !slices.Contains(m.uids, calendar.UID(o.UID)) {
 		return false
 	}
 	// The main component decides: an attendee of single days of a series must not learn of its other days.
