@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
-	"caldav-mcp-server/calendar/daterange"
 	"caldav-mcp-server/calendar/describe"
 	"caldav-mcp-server/mcp/wire"
 )
@@ -37,7 +36,7 @@ type changesQuestion struct {
 
 func (in *changesQuestion) takes() []field {
 	return []field{
-		wordTo(&in.since, "since", "A time, words such as yesterday, or a ctag.").upTo(longestID),
+		wordTo(&in.since, "since", "A time, monday (the last), 2 hours ago, or a ctag.").upTo(longestID),
 		takesOnly(&in.calendar),
 		textTo(&in.uid, "event_uid", "Only this event or task.").upTo(longestID),
 		wordTo(&in.token, "token", "Only by this token (name or id); own: yours.").upTo(longestID),
@@ -77,6 +76,7 @@ type changesView struct {
 	Truncated  bool         `json:"truncated"`
 	NextCursor string       `json:"next_cursor,omitempty"`
 	NotShown   []shown      `json:"not_shown,omitempty" doc:"Calendars shared read-only, whose changes are hidden."`
+	Since      string       `json:"since,omitempty"`
 	zoneView
 }
 
@@ -118,7 +118,10 @@ func (b changeTools) listChanges(ctx context.Context, c *call, in *changesQuesti
 	if err != nil {
 		return answer{}, err
 	}
-	v := changesView{Changes: make([]changeView, len(found.Changes)), Truncated: found.Cursor != "", zoneView: z.view()}
+	v := changesView{
+		Changes: make([]changeView, len(found.Changes)), Truncated: found.Cursor != "", Since: z.momentOf(q.Since),
+		zoneView: z.view(),
+	}
 	if v.Truncated {
 		v.NextCursor = c.next(found.Cursor)
 	}
@@ -131,20 +134,28 @@ func (b changeTools) listChanges(ctx context.Context, c *call, in *changesQuesti
 		}
 	}
 	v.NotShown = few(each(found.Closed, func(cal calendar.Calendar) string { return markedName(c.caller, cal) }))
-	return answer{v.prose(c.caller, z, found.Changes, told), v}, nil
+	return answer{v.prose(c.caller, z, found.Changes, told, q.Since), v}, nil
 }
 
-// readSince parses an instant, or takes the start of a range of days in words.
+// mostAhead is how far a client's clock may be ahead of the server's.
+const mostAhead = time.Minute
+
+// readSince parses a time in the past, also in words.
 func (b changeTools) readSince(c *call, z zoned, since string) (time.Time, error) {
 	at, err := z.readInstant("since", since)
-	if err == nil {
-		return at, nil
+	if err != nil {
+		said, unread := b.reader(c, z).Since(since)
+		if unread != nil {
+			return at, errUnread(err, `; or in words, such as yesterday, monday, noon, today 12:00 or 2 hours ago`)
+		}
+		at = said
 	}
-	days, unread := daterange.Reader{Now: b.now(), Zone: z.Location(), WeekStart: c.caller.User.FirstDay()}.Parse(since)
-	if unread != nil {
-		return at, err
+	if at.After(b.now().Add(mostAhead)) {
+		return at, errArgument(`"since" is in the future: %s means %s, %s`, wire.Quote(since), z.readable(at),
+			z.Name()).
+			Advising("give a time in the past, such as 2026-03-01T09:00, yesterday or monday, which is the last one")
 	}
-	return days.From, nil
+	return at, nil
 }
 
 // journalCalendar finds the calendar that a call names. It may be in the trash, where only its journal is readable. An
@@ -251,9 +262,15 @@ func changeIDs(in calendar.CalendarID, versions []calendar.Version) []string {
 }
 
 // prose writes the result as text.
-func (v changesView) prose(who calendar.Caller, z zoned, found []calendar.Change, told []string) prose {
+func (v changesView) prose(
+	who calendar.Caller, z zoned, found []calendar.Change, told []string, since time.Time,
+) prose {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Found %s (times in %s):\n\n", calendar.Counted(len(v.Changes), "change"), z.Name())
+	fmt.Fprintf(&b, "Found %s", calendar.Counted(len(v.Changes), "change"))
+	if !since.IsZero() {
+		fmt.Fprintf(&b, " since %s", z.readable(since))
+	}
+	fmt.Fprintf(&b, " (times in %s):\n\n", z.Name())
 	names, legend := calendarNames{}, []string(nil)
 	for i, c := range v.Changes {
 		in := names.tell(who, found[i].In, &legend)

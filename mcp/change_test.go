@@ -82,10 +82,6 @@ func TestWhatAnAssistantDidIsUndone(t *testing.T) {
 			t.Errorf("this month has %d changes, since a time in it there are %d", len(words.Changes),
 				len(list.Changes))
 		}
-		use(t, door, "alice", "list_changes", params{"since": "tomorrow", "token": "token-b"}, &words)
-		if len(words.Changes) > 0 {
-			t.Errorf("since tomorrow there are %d changes", len(words.Changes))
-		}
 		var did []string
 		for _, c := range list.Changes {
 			did = append(did, string(c.Did)+" "+c.Kind+" "+string(c.Title))
@@ -99,7 +95,8 @@ func TestWhatAnAssistantDidIsUndone(t *testing.T) {
 			list.Changes[0].What != "" {
 			t.Errorf("what was changed reads %q and %q", list.Changes[1].What, list.Changes[0].What)
 		}
-		if !strings.Contains(body, "Found 3 changes (times in Europe/Berlin)") || list.Changes[0].Weekday != "Sunday" {
+		if !strings.Contains(body, "Found 3 changes since Sun 2026-03-01 13:30 (times in Europe/Berlin)") ||
+			list.Changes[0].Weekday != "Sunday" {
 			t.Errorf("it reads %s", body)
 		}
 
@@ -193,7 +190,7 @@ func TestChangesAreNobodyElses(t *testing.T) {
 		`{}`: "either", `{"change_id":"x","since":"2026-03-01"}`: "either",
 		`{"change_id":"x","preview":true}`: "goes with",
 		`{"change_id":"x"}`:                "no change", `{"since":"soon"}`: "cannot be read",
-		`{"since":"2030-01-01"}`: "has changed nothing",
+		`{"since":"2030-01-01"}`: `\"since\" is in the future`, `{"since":"tomorrow"}`: "give a time in the past",
 	} {
 		if body := refusalOf(t, door, "alice", "undo_change", args); !strings.Contains(body, says) {
 			t.Errorf("undo_change %s: %s", args, body)
@@ -201,10 +198,36 @@ func TestChangesAreNobodyElses(t *testing.T) {
 	}
 	for args, says := range map[string]string{
 		`{"cursor":"x"}`: "cursor", `{"since":"urn:x"}`: "not a ctag of this server", `{"limit":1000}`: "from 1 to 100",
-		`{"calendar_id":"x"}`: "no calendar",
+		`{"calendar_id":"x"}`: "no calendar", `{"since":"2026-03-01T12:05:00Z"}`: `\"since\" is in the future`,
+		`{"since":"soon"}`: "or in words, such as yesterday, monday",
 	} {
 		if body := refusalOf(t, door, "alice", "list_changes", args); !strings.Contains(body, says) {
 			t.Errorf("list_changes %s: %s", args, body)
+		}
+	}
+}
+
+// TestSinceLooksBack: a weekday in since is the last one, for lists and for an undo, and the result says which moment
+// that is.
+func TestSinceLooksBack(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t)) // a Sunday, 13:00 in Berlin
+	h.stock(t)
+	door := h.open(t, h.config())
+	for since, want := range map[string]string{
+		"monday": "2026-02-23T00:00:00+01:00", "since Sunday": "2026-03-01T00:00:00+01:00",
+		"noon": "2026-03-01T12:00:00+01:00", "today 12:00": "2026-03-01T12:00:00+01:00",
+		"2 hours ago": "2026-03-01T11:00:00+01:00",
+	} {
+		var list changesView
+		text := contentText(t, use(t, door, "alice", "list_changes", params{"since": since}, &list))
+		if list.Since != want || len(list.Changes) == 0 || !strings.Contains(text, " since ") {
+			t.Errorf("%s: %d changes since %s: %s", since, len(list.Changes), list.Since, text)
+		}
+		var v undoView
+		use(t, door, "alice", "undo_change", params{"since": since, "token": "own", "preview": true}, &v)
+		if v.Changes == 0 {
+			t.Errorf("%s: nothing to undo", since)
 		}
 	}
 }

@@ -78,7 +78,7 @@ type undo struct {
 func (in *undo) takes() []field {
 	return []field{
 		wordTo(&in.change, "change_id", "").upTo(longestID),
-		wordTo(&in.since, "since", "All since this time, or a word such as today."),
+		wordTo(&in.since, "since", "All since then; words as in list_changes."),
 		wordTo(&in.token, "token", "With since: this token's; default: yours.").upTo(longestID),
 		yesTo(&in.leaveChanged, "leave_changed", "With since: skip items changed later; else none is undone."),
 		yesTo(&in.preview, "preview", "With since: preview only."),

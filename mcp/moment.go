@@ -301,10 +301,7 @@ func (b toolbox) readRange(c *call, in inRange, z zoned, most int) (window, erro
 		if words == "" {
 			words = usualRange
 		}
-		days, err := daterange.Reader{
-			Now: b.now(), Zone: z.Location(),
-			WeekStart: c.caller.User.FirstDay(),
-		}.Parse(words)
+		days, err := b.reader(c, z).Parse(words)
 		if err != nil {
 			return window{}, errArgument(`"date_range": %s`, err)
 		}
@@ -315,6 +312,39 @@ func (b toolbox) readRange(c *call, in inRange, z zoned, most int) (window, erro
 		}
 	}
 	return w, w.check(most)
+}
+
+// reader parses dates in words, as the caller means them.
+func (b toolbox) reader(c *call, z zoned) daterange.Reader {
+	return daterange.Reader{Now: b.now(), Zone: z.Location(), WeekStart: c.caller.User.FirstDay()}
+}
+
+// readBefore parses a time, or takes one from a range in words: the start of a single day or of a future period, else
+// its end.
+func (b toolbox) readBefore(c *call, z zoned, name, value string) (time.Time, error) {
+	at, err := z.readInstant(name, value)
+	if err == nil {
+		return at, nil
+	}
+	days, unread := b.reader(c, z).Parse(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(value)), "before "))
+	switch {
+	case unread != nil:
+		return at, errUnread(err, `; or in words, such as tomorrow, monday or next week`)
+	case days.From.After(b.now()) || days.Until.Before(days.From.AddDate(0, 0, 1).Add(time.Hour)):
+		return days.From, nil
+	}
+	return days.Until, nil
+}
+
+// errUnread adds the accepted words to the refusal of a time.
+func errUnread(err error, words string) error {
+	e, ok := errors.AsType[*calendar.Error](err)
+	if !ok {
+		return err
+	}
+	with := *e
+	with.Message += words
+	return &with
 }
 
 // between parses a range given by its ends. The default start is now, the default end a week after the start.

@@ -89,7 +89,7 @@ func (b searchTools) searchSaid(ctx context.Context, c *call, z zoned, said stri
 	if err != nil || len(literal.Occurrences) > 0 && literal.Meant == nil {
 		return literal, err
 	}
-	s := readSentence(said, daterange.Reader{Now: b.now(), Zone: z.Location(), WeekStart: c.caller.User.FirstDay()})
+	s := readSentence(said, b.reader(c, z))
 	found, err := b.searchSentence(ctx, c, z, s)
 	if err != nil || len(found.Occurrences) > 0 || len(literal.Occurrences) > 0 {
 		return firstOf(found, literal), err

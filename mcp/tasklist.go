@@ -76,6 +76,7 @@ type tasksView struct {
 	Tasks     []taskView   `json:"tasks"`
 	Calendars []legendView `json:"calendars,omitempty"`
 	pageView
+	Before string `json:"due_before,omitempty"`
 	zoneView
 }
 
@@ -93,7 +94,7 @@ func (in *tasksQuestion) takes() []field {
 	return slices.Concat([]field{
 		takesCalendar(&in.calendar),
 		textTo(&in.status, "status", "Default: open.").oneOf(openTasks, doneTasks, allTasks),
-		wordTo(&in.dueBefore, "due_before", timeForm),
+		wordTo(&in.dueBefore, "due_before", timeForm+" Or monday."),
 		textTo(&in.words, "query", "").upTo(longestQuery),
 	}, in.paged.takes(), []field{in.takesZone()})
 }
@@ -103,7 +104,7 @@ func (b taskTools) listTasks(ctx context.Context, c *call, in *tasksQuestion) (a
 	if err != nil {
 		return answer{}, err
 	}
-	before, err := z.readInstant("due_before", in.dueBefore)
+	before, err := b.readBefore(c, z, "due_before", in.dueBefore)
 	if err != nil {
 		return answer{}, err
 	}
@@ -128,7 +129,7 @@ func (b taskTools) listTasks(ctx context.Context, c *call, in *tasksQuestion) (a
 		return !late || !said
 	})
 	slices.SortStableFunc(list, byUrgency)
-	view := tasksView{Tasks: []taskView{}, zoneView: z.view()}
+	view := tasksView{Tasks: []taskView{}, Before: z.momentOf(before), zoneView: z.view()}
 	list, view.pageView = cutPage(c, list, p, c.room(), sizeOf)
 	for _, i := range list {
 		view.Tasks = append(view.Tasks, z.taskView(c.caller, of[i.Object.Calendar], i))

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -132,4 +133,24 @@ func TestTheDefaultCalendarIsWhatTheUserMadeIt(t *testing.T) {
 			t.Errorf("the default has moved to %s by itself", got)
 		}
 	})
+}
+
+// TestDueBeforeTakesWords: a weekday is the next one, a date counts before its start, and the result says the moment.
+func TestDueBeforeTakesWords(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t)) // a Sunday
+	h.put(t, home, "early", wrapped(calendar.Todo, "early", "DUE;VALUE=DATE:20260302", "SUMMARY:Early"))
+	h.put(t, home, "late", wrapped(calendar.Todo, "late", "DUE;VALUE=DATE:20260310", "SUMMARY:Late"))
+	door := h.open(t, h.config())
+	for before, want := range map[string]string{
+		"tuesday": "2026-03-03T00:00:00+01:00 1", "before monday": "2026-03-02T00:00:00+01:00 0",
+		"next week": "2026-03-02T00:00:00+01:00 0", "this month": "2026-04-01T00:00:00+02:00 2",
+		"next 14 days": "2026-03-15T00:00:00+01:00 2",
+	} {
+		var v tasksView
+		use(t, door, "alice", "list_tasks", params{"due_before": before, "timezone": "Europe/Berlin"}, &v)
+		if got := fmt.Sprint(v.Before, " ", len(v.Tasks)); got != want {
+			t.Errorf("%s: %s, want %s", before, got, want)
+		}
+	}
 }

@@ -75,19 +75,24 @@ type reading struct {
 	ends bool
 	// run is set when both ends are weekdays. The range is part of one week then, so "last" refers to the week.
 	run bool
+	// past is set if a name without a year or a week means the latest one that has begun, not the next one.
+	past bool
 	// within is set inside "end of" or "rest of".
 	within bool
 }
 
 // fromTo parses one period, or two joined by "to": from the start of the first to the end of the second. The second
 // is relative to the first: "friday to monday" is four days.
-func (r Reader) fromTo(s string) (days, *unreadable) {
+func (r Reader) fromTo(s string) (days, *unreadable) { return r.fromToOf(s, false) }
+
+// fromToOf is fromTo. If past is set, names mean the latest days that have begun.
+func (r Reader) fromToOf(s string, past bool) (days, *unreadable) {
 	parts := strings.Split(s, " to ")
 	if len(parts) > 2 {
 		return days{}, &unreadable{`it has more than one "to"`}
 	}
 	read := reading{
-		Reader: r, forms: forms(), anchor: r.today(),
+		Reader: r, forms: forms(), anchor: r.today(), past: past,
 		run: len(parts) == 2 && isWeekday(parts[0]) && isWeekday(parts[1]),
 	}
 	first, err := read.days(parts[0])
@@ -163,9 +168,12 @@ func (r reading) whole(s string) (days, *unreadable) {
 
 // moment returns the first instant when the clock of a day has reached an hour. If midnight is repeated, the
 // day begins with the first one; if it is skipped, the day begins after the gap.
-func (r Reader) moment(d day, hour int) time.Time {
+func (r Reader) moment(d day, hour int) time.Time { return r.clock(d, 60*hour) }
+
+// at returns the first instant when the clock has reached a time.
+func (r Reader) at(c ical.Civil) time.Time {
 	z := zone.In(r.Zone)
-	at, fit := z.Resolve(ical.CivilFromSeconds(d.utc().Unix() + int64(hour)*3600))
+	at, fit := z.Resolve(c)
 	if fit == zone.Gap {
 		at = time.Unix(z.Segment(at.Unix()).From, 0).In(r.Zone)
 	}

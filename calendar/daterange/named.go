@@ -26,6 +26,8 @@ func namedDay(r reading, m []string) (days, string) {
 	switch {
 	case m[0] == "" && r.ends:
 		return one(r.after.upTo(wanted)), ""
+	case m[0] == "" && r.past:
+		return one(now.plus(-6).upTo(wanted)), ""
 	case m[0] == "":
 		return one(now.upTo(wanted)), ""
 	case soon(m[0]):
@@ -58,11 +60,15 @@ func called[T interface {
 }
 
 // yearOf returns the year that was given with a month. Without one the month is the next, including the current
-// month.
+// month; in the past it is the latest, including the current month.
 func (r reading) yearOf(m time.Month, said string) int {
 	switch {
 	case said != "":
 		return number(said)
+	case r.past && m > r.anchor.month:
+		return r.anchor.year - 1
+	case r.past:
+		return r.anchor.year
 	case m < r.anchor.month:
 		return r.anchor.year + 1
 	}
@@ -118,8 +124,12 @@ const leapYears = 8
 func monthDay(r reading, m []string) (days, string) {
 	wanted, of := monthOf(m[0]), number(m[1])
 	d := day{r.yearOf(wanted, m[2]), wanted, of}
-	for n := 0; n < leapYears && m[2] == "" && (!d.exists() || r.ends && d.before(r.anchor)); n++ {
-		d.year++
+	step := 1
+	if r.past {
+		step = -1
+	}
+	for n := 0; n < leapYears && m[2] == "" && (!d.exists() || r.misses(d)); n++ {
+		d.year += step
 	}
 	if !d.exists() {
 		return days{}, strings.TrimSpace(fmt.Sprintf("there is no day %s %d %s", wanted, of, m[2]))
@@ -127,7 +137,16 @@ func monthDay(r reading, m []string) (days, string) {
 	return one(d), ""
 }
 
-// dayAlone parses "the 5th": the next one, including today.
+// misses reports whether a date is on the wrong side: before the start that it ends, or in the future instead of the
+// past.
+func (r reading) misses(d day) bool {
+	if r.past {
+		return r.anchor.before(d)
+	}
+	return r.ends && d.before(r.anchor)
+}
+
+// dayAlone parses "the 5th": the next one, including today; in the past the latest one, including today.
 func dayAlone(r reading, m []string) (days, string) {
 	of := number(m[1])
 	switch {
@@ -136,18 +155,25 @@ func dayAlone(r reading, m []string) (days, string) {
 	case m[0] == "" && m[2] == "" && !r.ends:
 		return days{}, m[1] + ` could be a day or an hour; say "the ` + m[1] + `." or name the month`
 	}
-	d := day{r.anchor.year, r.anchor.month, of}
-	for !d.exists() || d.before(r.anchor) {
-		next := day{d.year, d.month + 1, 1}.day()
+	d, step := day{r.anchor.year, r.anchor.month, of}, time.Month(1)
+	if r.past {
+		step = -1
+	}
+	for !d.exists() || r.past && r.anchor.before(d) || !r.past && d.before(r.anchor) {
+		next := day{d.year, d.month + step, 1}.day()
 		d = day{next.year, next.month, of}
 	}
 	return one(d), ""
 }
 
-// quarterYear parses "q1". Without a year it is the next one, including the current quarter.
+// quarterYear parses "q1". Without a year it is the next one, including the current quarter; in the past the latest
+// one, including the current quarter.
 func quarterYear(r reading, m []string) (days, string) {
-	last := time.Month(3 * number(m[0]))
-	return quarter(day{r.yearOf(last, m[1]), last, 1}), ""
+	in := time.Month(3 * number(m[0]))
+	if r.past {
+		in -= 2
+	}
+	return quarter(day{r.yearOf(in, m[1]), in, 1}), ""
 }
 
 func yearQuarter(r reading, m []string) (days, string) {
@@ -160,7 +186,10 @@ func weekAlone(r reading, m []string) (days, string) {
 		return numberedWeek(r, []string{m[1], m[0]})
 	}
 	y, n := r.anchor.utc().ISOWeek()
-	if number(m[0]) < n {
+	switch {
+	case r.past && number(m[0]) > n:
+		y--
+	case !r.past && number(m[0]) < n:
 		y++
 	}
 	return numberedWeek(r, []string{strconv.Itoa(y), m[0]})
