@@ -62,11 +62,11 @@ func (b eventTools) rows() []tool {
 // changedView is an event after a change. Text and structured content are the same, because half of the hosts show
 // their model only one of them.
 type changedView struct {
-	eventView
-	SplitFrom shown `json:"split_from_uid,omitempty" doc:"The series was split: its earlier part keeps this uid."`
-	detailsView
-	clashes
-	toldView
+	eventView   `in:"create_event"`
+	SplitFrom   shown `json:"split_from_uid,omitempty" doc:"The series was split: its earlier part keeps this uid."`
+	detailsView `in:"create_event"`
+	clashes     `in:"create_event"`
+	toldView    `in:"create_event"`
 }
 
 func (v changedView) foreign() bool { return v.detailsView.foreign() || v.clashes.foreign() }

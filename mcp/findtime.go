@@ -55,7 +55,7 @@ func (in *slotQuestion) takes() []field {
 	}, in.inRange.takes(), in.whose.takes(), []field{
 		yesTo(&in.withoutMe, "without_me", "Leave the user out."),
 		wordTo(&in.hours, "working_hours", "Default: the user's."),
-		listTo(&in.elsewhere, "hours_elsewhere", "Such as bob 09:00-17:00 America/New_York.").
+		listTo(&in.elsewhere, "hours_elsewhere", "Such as bob 09:00-17:00 America/New_York; users here: their own.").
 			items(mostAsked).upTo(longestTitle),
 		listTo(&in.days, "days", "Default: the user's.").items(len(dayWords)).oneOf(dayWords[:]...),
 		numberTo(&in.limit, "limit", "Default 5.").between(1, mostSlots),
@@ -68,7 +68,8 @@ type slotsView struct {
 	windowView
 	Hours     string   `json:"working_hours"`
 	Days      []string `json:"days"`
-	Why       slot.Why `json:"why,omitempty" doc:"Why there is no slot."`
+	Theirs    []shown  `json:"hours_elsewhere,omitempty"`
+	Why       slot.Why `json:"why,omitempty" doc:"Why no slot suits everyone."`
 	Calendars []shown  `json:"calendars,omitempty" doc:"The calendars searched, if someone is busy."`
 	Truncated bool     `json:"truncated"`
 	Unread    int      `json:"unread,omitempty" doc:"Events that may take more time: not fully read or followed."`
@@ -79,6 +80,9 @@ type slotView struct {
 	End       string `json:"end"`
 	Weekday   string `json:"weekday"`
 	Tentative bool   `json:"tentative,omitempty" doc:"Someone has a tentative event then."`
+
+	Elsewhere []shown `json:"elsewhere,omitempty" doc:"In the zones of others."`
+	Outside   []shown `json:"outside_hours_of,omitempty"`
 }
 
 func (b busyTools) findTime(ctx context.Context, c *call, in *slotQuestion) (answer, error) {
@@ -109,12 +113,12 @@ func (b busyTools) findTime(ctx context.Context, c *call, in *slotQuestion) (ans
 	if ask.Hours, err = w.zone.hours("working_hours", hours, days); err != nil {
 		return answer{}, err
 	}
-	for _, text := range in.elsewhere {
-		theirs, err := b.hoursElsewhere(text, days)
-		if err != nil {
-			return answer{}, err
-		}
-		ask.Others = append(ask.Others, theirs)
+	theirs, err := b.hoursOfOthers(ctx, c, in, meet, z, days)
+	if err != nil {
+		return answer{}, err
+	}
+	for _, other := range theirs {
+		ask.Others = append(ask.Others, other.Hours)
 	}
 	if ask.Hours.Longest() < ask.Length {
 		return answer{}, errArgument(`"duration_minutes" (%d) is longer than "working_hours" (%s)`, in.minutes, hours)
@@ -130,25 +134,105 @@ func (b busyTools) findTime(ctx context.Context, c *call, in *slotQuestion) (ans
 	if err != nil {
 		return answer{}, err
 	}
-	found := slot.Find(ask, busy.Periods)
 	v := slotsView{
-		Slots: []slotView{}, windowView: w.view(), Hours: hours, Days: wordsOf(ask.Hours.Days),
-		Truncated: len(found) == ask.Limit, Unread: busy.Unread,
+		Slots: []slotView{}, windowView: w.view(), Hours: hours, Days: wordsOf(ask.Hours.Days), Unread: busy.Unread,
+		Theirs: few(each(theirs, hoursOf.String)),
 	}
+	found := slot.Find(ask, busy.Periods)
 	if len(found) == 0 {
-		v.Why = slot.Explain(ask)
+		if v.Why = slot.Explain(ask); v.Why == slot.Busy {
+			v.Calendars = few(meet.names(c.caller))
+		}
+		// The least bad times, outside the hours of others.
+		ask.Lenient = len(ask.Others) > 0
+		found = slot.Find(ask, busy.Periods)
 	}
-	if v.Why == slot.Busy {
-		v.Calendars = few(meet.names(c.caller))
-	}
+	v.Truncated = len(found) == ask.Limit
 	for _, s := range found {
-		start, end := s.Start.In(w.zone.Location()), s.End.In(w.zone.Location())
-		v.Slots = append(v.Slots, slotView{
-			start.Format(time.RFC3339), end.Format(time.RFC3339),
-			start.Weekday().String(), s.Tentative,
-		})
+		v.Slots = append(v.Slots, w.zone.slotView(s, theirs))
 	}
 	return answer{v.prose(w, ask, found), v}, nil
+}
+
+// hoursOf are the working hours of somebody else.
+type hoursOf struct {
+	slot.Hours
+	name, text string
+	// days are their weekdays, if these are known.
+	days string
+}
+
+// String formats the hours as the call takes them.
+func (h hoursOf) String() string {
+	words := []string{h.name, h.text, h.Zone.String()}
+	if h.days != "" {
+		words = append(words, "("+h.days+")")
+	}
+	return strings.Join(words, " ")
+}
+
+// hoursOfOthers returns the working hours of the people of a call: those that the call gives, and for all others their
+// own. Only people whom the user knows reveal their hours and time zone. Somebody in the user's zone who has set no
+// hours follows the hours of the call.
+func (b busyTools) hoursOfOthers(
+	ctx context.Context, c *call, in *slotQuestion, meet busyTargets, z zoned, days []string,
+) ([]hoursOf, error) {
+	var all []hoursOf
+	for _, text := range in.elsewhere {
+		theirs, err := b.hoursElsewhere(text, days)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, theirs)
+	}
+	if meet.others == nil {
+		return all, nil
+	}
+	known, err := b.service.People(ctx, c.caller)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range meet.people {
+		given := slices.ContainsFunc(all, func(h hoursOf) bool {
+			return strings.EqualFold(h.name, u.Name) || strings.EqualFold(h.name, u.DisplayName)
+		})
+		knows := slices.ContainsFunc(known, func(k calendar.User) bool { return k.ID == u.ID })
+		theirs, err := b.zones.Lookup(u.Timezone)
+		if err != nil || given || !knows || u.ID == c.caller.User.ID || u.Room.Bookable() ||
+			theirs.Name() == z.Name() && u.WorkingHours == "" && u.WorkingDays == "" {
+			continue
+		}
+		text, days := u.Workweek()
+		hours, err := zoned{Zone: theirs}.hours("working_hours", text, days)
+		if err != nil {
+			continue // an older version stored them
+		}
+		all = append(all, hoursOf{hours, cmp.Or(u.DisplayName, u.Name), text, strings.Join(days, " ")})
+	}
+	return all, nil
+}
+
+// slotView formats a slot, also in the time zones of others.
+func (z zoned) slotView(s slot.Slot, theirs []hoursOf) slotView {
+	start, end := s.Start.In(z.Location()), s.End.In(z.Location())
+	v := slotView{
+		Start: start.Format(time.RFC3339), End: end.Format(time.RFC3339), Weekday: start.Weekday().String(),
+		Tentative: s.Tentative,
+	}
+	for i, other := range theirs {
+		if other.Zone.String() != z.Location().String() {
+			v.Elsewhere = append(v.Elsewhere, shown(other.name+" "+inZoneOf(other.Zone, s.Start, s.End)))
+		}
+		if slices.Contains(s.Outside, i) {
+			v.Outside = append(v.Outside, shown(other.name))
+		}
+	}
+	return v
+}
+
+// inZoneOf formats a time on the clock of another zone.
+func inZoneOf(loc *time.Location, start, end time.Time) string {
+	return start.In(loc).Format("Mon 15:04") + "–" + end.In(loc).Format(clockForm) + " " + loc.String()
 }
 
 // toMeet finds the people and calendars that must be free, including the user unless the call leaves them out.
@@ -185,30 +269,33 @@ func wordsOf(days map[time.Weekday]bool) []string {
 
 // reasons explain why there is no slot, and suggest how to find one.
 var reasons = map[slot.Why]string{
-	slot.Busy:      "someone is busy or away at every possible time. Try fewer minutes, other hours or more days",
-	slot.Elsewhere: "hours_elsewhere leaves none of these hours. Try other hours, or ask who can meet outside theirs",
-	slot.Days:      "none of these weekdays is in that time. Give other days",
-	slot.Opening:   "these hours have no slot that long left in that time. Give other working_hours, or more days",
+	slot.Busy: "someone is busy or away at every possible time. Try fewer minutes, other hours or more days",
+	slot.Elsewhere: "the working hours of the others leave none of these hours. Try other hours, or ask who can meet " +
+		"outside theirs",
+	slot.Days:    "none of these weekdays is in that time. Give other days",
+	slot.Opening: "these hours have no slot that long left in that time. Give other working_hours, or more days",
 }
 
 // hoursElsewhere parses one attendee's working hours, such as bob 09:00-17:00 America/New_York. The name is only for
 // the reader: everyone's hours limit the meeting.
-func (b busyTools) hoursElsewhere(text string, days []string) (slot.Hours, error) {
+func (b busyTools) hoursElsewhere(text string, days []string) (hoursOf, error) {
 	words := strings.Fields(text)
 	if len(words) < 2 {
-		return slot.Hours{}, errArgument(`"hours_elsewhere" must be like bob 09:00-17:00 America/New_York, not %s`,
+		return hoursOf{}, errArgument(`"hours_elsewhere" must be like bob 09:00-17:00 America/New_York, not %s`,
 			wire.Quote(text))
 	}
 	z, err := b.zones.Ask(words[len(words)-1])
 	if err != nil {
-		return slot.Hours{}, errArgument(`"hours_elsewhere", %s: %s`, wire.Quote(text), err)
+		return hoursOf{}, errArgument(`"hours_elsewhere", %s: %s`, wire.Quote(text), err)
 	}
 	// A name may precede the hours, which may contain blanks.
-	words = words[:len(words)-1]
+	words, name := words[:len(words)-1], []string(nil)
 	for len(words) > 1 && !strings.ContainsAny(words[0][:1], "0123456789") {
-		words = words[1:]
+		name, words = append(name, words[0]), words[1:]
 	}
-	return zoned{Zone: z}.hours("hours_elsewhere", strings.Join(words, " "), days)
+	h := hoursOf{name: cmp.Or(strings.Join(name, " "), "others"), text: strings.Join(words, " ")}
+	h.Hours, err = zoned{Zone: z}.hours("hours_elsewhere", h.text, days)
+	return h, err
 }
 
 // hours parses working hours, such as 08:30-18:00 or 09:00-12:00, 13:00-17:00, on the given weekdays.
@@ -255,26 +342,46 @@ func parseClock(text string) (time.Duration, error) {
 
 func (v slotsView) prose(w window, ask slot.Ask, found []slot.Slot) prose {
 	minutes := int(ask.Length / time.Minute)
-	if len(found) == 0 {
-		text := fmt.Sprintf("No slot of %d minutes is free for everyone (%s, within %s on %s): %s.", minutes, w,
+	var b strings.Builder
+	if v.Why != "" {
+		fmt.Fprintf(&b, "No slot of %d minutes is free for everyone (%s, within %s on %s): %s.", minutes, w,
 			v.Hours, strings.Join(v.Days, ", "), reasons[v.Why])
 		if v.Calendars != nil {
-			text += " Searched: " + defused(strings.Join(texts(v.Calendars), "; ")) + "."
+			b.WriteString(" Searched: " + defused(strings.Join(texts(v.Calendars), "; ")) + ".")
 		}
-		return prose(strings.TrimSpace(text + " " + unreadProse(v.Unread)))
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "Free for %d minutes, the best first (%s, within %s):\n\n", minutes, w, v.Hours)
+	switch {
+	case len(found) == 0:
+		return prose(strings.TrimSpace(b.String() + " " + unreadProse(v.Unread)))
+	case v.Why != "":
+		b.WriteString("\n\nFree, but outside the working hours of some, the least first:\n\n")
+	default:
+		fmt.Fprintf(&b, "Free for %d minutes, the best first (%s, within %s):\n\n", minutes, w, v.Hours)
+	}
 	for i, s := range found {
 		fmt.Fprintf(&b, "%d. %s", i+1, w.zone.spellTimes(s.Start, s.End))
-		if s.Tentative {
-			b.WriteString(" (someone has a tentative event then)")
-		}
-		b.WriteString("\n")
+		v.Slots[i].write(&b)
+	}
+	if v.Theirs != nil {
+		fmt.Fprintf(&b, "\nWorking hours of others: %s\n", defused(strings.Join(texts(v.Theirs), "; ")))
 	}
 	if v.Truncated {
 		b.WriteString("\nThere may be more: ask for more with limit.\n")
 	}
 	b.WriteString(unreadProse(v.Unread))
 	return prose(strings.TrimSpace(b.String()))
+}
+
+// write writes what a line says after the time.
+func (v slotView) write(b *strings.Builder) {
+	if v.Elsewhere != nil {
+		fmt.Fprintf(b, " (%s)", defused(strings.Join(texts(v.Elsewhere), "; ")))
+	}
+	if v.Outside != nil {
+		fmt.Fprintf(b, " (outside the working hours of %s)", defused(strings.Join(texts(v.Outside), ", ")))
+	}
+	if v.Tentative {
+		b.WriteString(" (someone has a tentative event then)")
+	}
+	b.WriteString("\n")
 }

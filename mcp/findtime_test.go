@@ -1,9 +1,11 @@
 package mcp
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/slot"
 	"caldav-mcp-server/internal/testdb"
@@ -35,14 +37,6 @@ func TestFindTimeSaysWhyNothingIsFree(t *testing.T) {
 			params{"duration_minutes": 30, "date_range": "2026-03-03"},
 			slot.Busy,
 			[]string{"busy", `"Work" of alice`},
-		},
-		"hours that are far": {
-			params{
-				"duration_minutes": 30, "date_range": "2026-03-04",
-				"hours_elsewhere": []string{"bob 09:00-17:00 Pacific/Auckland"},
-			},
-			slot.Elsewhere,
-			[]string{"hours_elsewhere"},
 		},
 	} {
 		var v slotsView
@@ -127,5 +121,48 @@ func TestFindTimeKnowsRooms(t *testing.T) {
 	text := contentText(t, do(t, request(t, "POST", door, "alice", body, wire.VersionHeader, "2025-11-25")).body)
 	if !strings.Contains(text, `rooms and resources: "blue" <blue@example.com> for 8`) {
 		t.Error(text)
+	}
+}
+
+// TestFindTimeKnowsTheHoursOfOthers: people whom the user knows have their own hours and time zone, each slot shows
+// their time, and if nothing is left, the slots that exceed their hours least are offered.
+func TestFindTimeKnowsTheHoursOfOthers(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	zone, hours, name := "America/New_York", "09:00-17:00", "Bob Ray"
+	edit := auth.UserEdit{Timezone: &zone, WorkingHours: &hours, DisplayName: &name}
+	if err := h.Store.ChangeUser(t.Context(), "bob-id", edit); err != nil {
+		t.Fatal(err)
+	}
+	door := h.open(t, h.config())
+	ask := func(args params) (v slotsView, text string) {
+		args["duration_minutes"], args["usernames"], args["limit"] = 45, []string{"bob"}, 1
+		text = contentText(t, use(t, door, "alice", "find_time", args, &v))
+		return v, text
+	}
+	stranger, text := ask(params{"date_range": "next week"})
+	if stranger.Slots[0].Start != "2026-03-02T09:00:00+01:00" || strings.Contains(text, zone) {
+		t.Errorf("a stranger's hours: %s", text)
+	}
+	h.lend(t, "bob", "Bob's", calendar.ReadAccess, "DTSTART:20260302T080000Z")
+	v, text := ask(params{"date_range": "next week"})
+	if v.Slots[0].Start != "2026-03-02T15:00:00+01:00" || v.Why != "" || v.Slots[0].Outside != nil ||
+		!slices.Equal(v.Slots[0].Elsewhere, []shown{"Bob Ray Mon 09:00–09:45 America/New_York"}) ||
+		!slices.Equal(v.Theirs, []shown{"Bob Ray 09:00-17:00 America/New_York (mon tue wed thu fri)"}) ||
+		!strings.Contains(text, "15:00–15:45 (Bob Ray Mon 09:00–09:45 America/New_York)") {
+		t.Errorf("Bob's hours: %s", text)
+	}
+	v, text = ask(params{
+		"date_range": "next week", "hours_elsewhere": []string{"Bob Ray 10:00-11:00 America/New_York"},
+	})
+	if v.Slots[0].Start != "2026-03-02T16:15:00+01:00" {
+		t.Errorf("other hours for Bob: %s", text)
+	}
+	v, text = ask(params{"date_range": "next week", "working_hours": "09:00-14:00"})
+	if v.Slots[0].Start != "2026-03-02T13:15:00+01:00" || v.Why != slot.Elsewhere ||
+		!slices.Equal(v.Slots[0].Outside, []shown{"Bob Ray"}) ||
+		!strings.Contains(text, "13:15–14:00 (Bob Ray Mon 07:15–08:00 America/New_York) "+
+			"(outside the working hours of Bob Ray)") {
+		t.Errorf("no common hours: %+v %s", v, text)
 	}
 }

@@ -14,8 +14,8 @@ import (
 )
 
 // resultSchemas generates the schemas of results from their types. A list of all tools must stay short, so nothing is
-// repeated. A field is described where it first occurs. Tools that change an event refer to the tool that reads it for
-// the details.
+// repeated. A field is described where it first occurs. Tools that change an event refer to create_event, and this one
+// to get_event.
 type resultSchemas struct {
 	// said are the fields that already have a description, each with its text.
 	said map[[2]string]bool

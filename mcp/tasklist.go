@@ -67,8 +67,8 @@ type taskDetailsView struct {
 
 // changedTask is a task after a change. SplitFrom is as in changedView.
 type changedTask struct {
-	taskDetailsView
-	SplitFrom shown `json:"split_from_uid,omitempty"`
+	taskDetailsView `in:"create_task"`
+	SplitFrom       shown `json:"split_from_uid,omitempty"`
 }
 
 // tasksView is the result of list_tasks.

@@ -189,11 +189,13 @@ func closed(t *testing.T, tools []listed, schema json.RawMessage) json.RawMessag
 	// the first tool says so for all
 	doc.(map[string]any)["properties"].(map[string]any)["error"] = map[string]any{"type": "object"}
 	said, _ := doc.(map[string]any)["description"].(string)
-	if reader := withAll.FindStringSubmatch(said); reader != nil {
+	for reader := withAll.FindStringSubmatch(said); reader != nil; reader = withAll.FindStringSubmatch(said) {
 		i := slices.IndexFunc(tools, func(tool listed) bool { return tool.Name == reader[1] })
-		more := decode(t, string(tools[i].OutputSchema)).(map[string]any)["properties"].(map[string]any)
+		other := decode(t, string(tools[i].OutputSchema)).(map[string]any)
+		more := other["properties"].(map[string]any)
 		maps.Copy(more, doc.(map[string]any)["properties"].(map[string]any))
 		doc.(map[string]any)["properties"] = more
+		said, _ = other["description"].(string)
 	}
 	var walk func(any)
 	walk = func(value any) {

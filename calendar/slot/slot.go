@@ -16,8 +16,10 @@ type Ask struct {
 	From, Until time.Time
 	Length      time.Duration
 	Hours       Hours
-	// Others are the working hours of other people. A slot must be within all of them.
-	Others []Hours
+	// Others are the working hours of other people. A slot must be within all of them, unless Lenient is set: then the
+	// slots that exceed them least come first.
+	Others  []Hours
+	Lenient bool
 	// Limit is the number of slots to return.
 	Limit int
 }
@@ -60,6 +62,8 @@ type Slot struct {
 	Start, End time.Time
 	// Tentative is set when someone has a tentative appointment then.
 	Tentative bool
+	// Outside are the indexes of the Others whose hours a lenient search exceeds.
+	Outside []int
 }
 
 const (
@@ -87,12 +91,14 @@ func Find(a Ask, busy []freebusy.Period) []Slot {
 type candidate struct {
 	Slot
 	day       time.Time
+	exceeds   time.Duration
 	splinters int
 	odd       bool
 }
 
 func (c candidate) compare(d candidate) int {
-	return cmp.Or(compareBool(c.Tentative, d.Tentative), c.day.Compare(d.day), cmp.Compare(c.splinters, d.splinters),
+	return cmp.Or(cmp.Compare(c.exceeds, d.exceeds), compareBool(c.Tentative, d.Tentative), c.day.Compare(d.day),
+		cmp.Compare(c.splinters, d.splinters),
 		compareBool(c.odd, d.odd), c.Start.Compare(d.Start))
 }
 
@@ -133,7 +139,8 @@ func (a Ask) on(day time.Time, busy []freebusy.Period) []candidate {
 	for _, open := range a.Hours.parts(day) {
 		for start := open.Start; !start.Add(a.Length).After(open.End); start = start.Add(step) {
 			c := candidate{Slot: Slot{Start: start, End: start.Add(a.Length)}, day: day, odd: start.Minute()%30 != 0}
-			if c.Start.Before(a.From) || c.End.After(a.Until) || !a.suits(c.Slot) ||
+			c.exceeds = a.exceed(&c.Slot)
+			if c.Start.Before(a.From) || c.End.After(a.Until) || c.exceeds > 0 && !a.Lenient ||
 				!c.judge(open.Start, open.End, busy) {
 				continue
 			}
@@ -143,19 +150,31 @@ func (a Ask) on(day time.Time, busy []freebusy.Period) []candidate {
 	return list
 }
 
-// suits reports whether a slot is within the hours of all others.
-func (a Ask) suits(s Slot) bool {
-	return !slices.ContainsFunc(a.Others, func(h Hours) bool { return !h.hold(s) })
+// exceed records in a slot the others whose hours it exceeds, and returns the sum of the times by which it does.
+func (a Ask) exceed(s *Slot) (sum time.Duration) {
+	for i, h := range a.Others {
+		if by := h.exceededBy(*s); by > 0 {
+			s.Outside, sum = append(s.Outside, i), sum+by
+		}
+	}
+	return sum
 }
 
-// hold reports whether a slot is within the hours of the day of its start.
-func (h Hours) hold(s Slot) bool {
-	local := s.Start.In(h.Zone)
-	year, month, day := local.Date()
-	noon := time.Date(year, month, day, 12, 0, 0, 0, h.Zone)
-	return h.Days[local.Weekday()] && slices.ContainsFunc(h.parts(noon), func(open Slot) bool {
-		return !s.Start.Before(open.Start) && !s.End.After(open.End)
-	})
+// exceededBy returns how far a slot extends beyond the hours of its day, or of the day before or after; zero if it is
+// within them. If none of these is a working day, the result is a day.
+func (h Hours) exceededBy(s Slot) time.Duration {
+	year, month, day := s.Start.In(h.Zone).Date()
+	least := 24 * time.Hour
+	for _, shift := range [...]int{0, -1, 1} {
+		noon := time.Date(year, month, day+shift, 12, 0, 0, 0, h.Zone)
+		if !h.Days[noon.Weekday()] {
+			continue
+		}
+		for _, open := range h.parts(noon) {
+			least = min(least, max(0, open.Start.Sub(s.Start))+max(0, s.End.Sub(open.End)))
+		}
+	}
+	return least
 }
 
 // judge reports whether the slot is free, and counts the short gaps before and after it.
