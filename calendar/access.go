@@ -38,6 +38,8 @@ type Caller struct {
 	Delegate User
 	// ForOthers allows the credential to use the calendars of users who made its user their delegate.
 	ForOthers bool
+	// Mails are the proven addresses of the user, in lower case, where an entry point loaded them; nil elsewhere.
+	Mails []string
 	// Token is the token used, or "" for a password or the command line.
 	Token TokenID
 	// Calendars limits the token to these calendars; nil means all of the user's.

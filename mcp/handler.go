@@ -314,6 +314,9 @@ func (h *Handler) answer(
 	defer leave()
 	c.meter = h.box.service.Meter(ctx, c.caller)
 	defer c.meter.Close()
+	if err := h.box.knowMails(ctx, c); err != nil {
+		return nil, err
+	}
 	a, err := w.do(ctx, c)
 	if err != nil {
 		return nil, err

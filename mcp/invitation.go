@@ -242,13 +242,9 @@ func (b invitationTools) waiting(ctx context.Context, c *call, z zoned, limit in
 	if err != nil {
 		return query.Agenda{}, err
 	}
-	mails, err := b.service.Mails(ctx, c.caller.User)
-	if err != nil {
-		return query.Agenda{}, err
-	}
 	selfIn := func(in calendar.Calendar) schedule.Self {
 		return func(a schedule.Address) bool {
-			return b.service.Principal(a) == c.caller.User.Name || slices.Contains(mails, a.Mail()) ||
+			return b.service.Principal(a) == c.caller.User.Name || slices.Contains(c.caller.Mails, a.Mail()) ||
 				in.Origin.Owns(a.Mail())
 		}
 	}

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -362,10 +363,12 @@ func lastChange(t *testing.T, door string) string {
 // TestOwnAddresses: the user is known by each address that is theirs, however it is written.
 func TestOwnAddresses(t *testing.T) {
 	t.Parallel()
-	alice := calendar.User{Name: "alice", Email: "Alice@example.com"}
+	alice := calendar.Caller{
+		User: calendar.User{Name: "alice", Email: "Alice@example.com"}, Mails: []string{"alice@example.com", "al@x.test"},
+	}
 	for address, own := range map[string]bool{
 		"mailto:alice@example.com": true, "MAILTO:ALICE@EXAMPLE.COM": true, "mailto:alice%40example.com": true,
-		"alice@example.com":                  true,
+		"alice@example.com": true, "mailto:AL@X.test": true,
 		"mailto:Alice%20<alice@example.com>": true, "/dav/principals/alice/": true,
 		"https://cal.example/dav/principals/alice": false,
 		"mailto:bob@example.com":                   false, "/dav/principals/bob": false, "": false, "mailto:": false,
@@ -374,7 +377,7 @@ func TestOwnAddresses(t *testing.T) {
 		if isOwn(alice, address) != own {
 			t.Errorf("isOwn(%q) = %v", address, !own)
 		}
-		if isOwn(calendar.User{Name: "zoe"}, address) {
+		if isOwn(calendar.Caller{User: calendar.User{Name: "zoe"}}, address) {
 			t.Errorf("%q is of somebody without an address", address)
 		}
 	}
@@ -412,4 +415,51 @@ func TestGuestsOfOneDay(t *testing.T) {
 	}
 	h.expectText(t, work, "daily",
 		"ATTENDEE;ROLE=REQ-PARTICIPANT;PARTSTAT=TENTATIVE;SCHEDULE-STATUS=2.0:mailto\r\n :bob@example.com")
+}
+
+// TestSecondAddressesAreTheUsers: an event that names the user by a verified second address shows their answer, and that
+// it is theirs.
+func TestSecondAddressesAreTheUsers(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		h.reachable(t, "alice")
+		for _, err := range []error{
+			h.Store.InsertAddress(t.Context(), "alice-id", auth.Address{Text: "ann@mail.test", Created: noon}),
+			h.Store.VerifyAddress(t.Context(), "alice-id", "ann@mail.test", noon),
+			h.Store.InsertAddress(t.Context(), "alice-id", auth.Address{Text: "new@mail.test", Created: noon}),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		answered := func(uid, organizer, attendee string) {
+			h.put(t, work, uid, wrapped(calendar.Event, uid, "DTSTART:20260303T140000Z", "DURATION:PT1H", "SUMMARY:"+uid,
+				"ORGANIZER;SCHEDULE-AGENT=CLIENT:mailto:"+organizer, "ATTENDEE;PARTSTAT=ACCEPTED:mailto:"+organizer,
+				"ATTENDEE;PARTSTAT=DECLINED:mailto:"+attendee))
+		}
+		answered("declined", "carol@x.test", "ann@mail.test")
+		answered("unproven", "carol@x.test", "new@mail.test")
+		answered("hosted", "ann@mail.test", "carol@x.test")
+		door := h.open(t, h.config())
+		got := map[string]string{}
+		for _, uid := range []string{"declined", "unproven", "hosted"} {
+			var v struct {
+				Free     bool
+				MyAnswer string `json:"my_answer"`
+				By       string `json:"untrusted_text_by"`
+			}
+			use(t, door, "alice", "get_event", params{"calendar_id": work, "event_uid": uid}, &v)
+			got[uid] = fmt.Sprint(v.Free, " ", v.MyAnswer, " ", v.By)
+		}
+		if diff := cmp.Diff(map[string]string{
+			"declined": "true DECLINED carol@x.test", "unproven": "false  carol@x.test", "hosted": "false ACCEPTED ",
+		}, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		text := contentText(t, use(t, door, "alice", "list_events", params{"date_range": "2026-03-03"}, &struct{}{}))
+		if !strings.Contains(text, ", free, the user's answer: declined, untrusted text by") {
+			t.Error(text)
+		}
+	})
 }

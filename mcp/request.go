@@ -143,6 +143,9 @@ func (h *Handler) metered(ctx context.Context, c *call, work func(*call) error) 
 	defer rescue(&err)
 	c.meter = h.box.service.Meter(ctx, c.caller)
 	defer c.meter.Close()
+	if err := h.box.knowMails(ctx, c); err != nil {
+		return err
+	}
 	return work(c)
 }
 

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,7 +39,7 @@ func standing(who calendar.Caller, cal calendar.Calendar, event *ical.Component)
 		switch {
 		case isAccount(who, cal, p.Value()):
 			v.Untrusted = "" // the user made it in the linked account
-		case !isOwn(who.User, p.Value()):
+		case !isOwn(who, p.Value()):
 			v.Untrusted = v.Organizer
 		}
 	}
@@ -116,14 +117,21 @@ func (v standingView) line() string {
 	return said.String()
 }
 
-// isOwn reports whether a calendar address is the user's: their mail address in any notation, or their principal.
-func isOwn(who calendar.User, address string) bool {
+// isOwn reports whether a calendar address is the user's: one of their proven mail addresses in any notation, or their
+// principal. A call loads the addresses of its caller: see knowMails.
+func isOwn(who calendar.Caller, address string) bool {
 	a := schedule.AddressOf(address)
 	if mail := a.Mail(); mail != "" {
-		return strings.EqualFold(mail, strings.TrimSpace(who.Email))
+		return strings.EqualFold(mail, strings.TrimSpace(who.User.Email)) || slices.Contains(who.Mails, mail)
 	}
 	name := a.Principal("") // the host of an absolute URL may be another server
-	return name != "" && strings.EqualFold(name, who.Name)
+	return name != "" && strings.EqualFold(name, who.User.Name)
+}
+
+// knowMails loads the addresses of the caller, so that events know them under each.
+func (b toolbox) knowMails(ctx context.Context, c *call) (err error) {
+	c.caller.Mails, err = b.service.Mails(ctx, c.caller.User)
+	return err
 }
 
 // isAccount reports whether an address is the proven address of the caller's linked account, in a calendar of it.
@@ -133,7 +141,7 @@ func isAccount(who calendar.Caller, cal calendar.Calendar, address string) bool 
 
 // isOwnIn reports whether an address is the caller's in a calendar.
 func isOwnIn(who calendar.Caller, cal calendar.Calendar, address string) bool {
-	return isOwn(who.User, address) || isAccount(who, cal, address)
+	return isOwn(who, address) || isAccount(who, cal, address)
 }
 
 // bareAddress is an address without its scheme.

@@ -304,7 +304,7 @@ func (b toolbox) hasWritten(ctx context.Context, c *call, r calendar.Recipient) 
 // sends the address no messages. The organizer of an event in a linked calendar may be the account.
 func invitedBy(who calendar.Caller, o query.Occurrence, to calendar.MailAddress) bool {
 	organizer := o.Component.Property("ORGANIZER")
-	if organizer == nil || !isOwn(who.User, organizer.Value()) &&
+	if organizer == nil || !isOwn(who, organizer.Value()) &&
 		!o.Calendar.Origin.Has(schedule.AddressOf(organizer.Value()).Mail()) {
 		return false
 	}
