@@ -89,10 +89,10 @@ type Mirrored struct {
 	Fault string
 }
 
-// twin precedes the UID under which an object is remembered while another object of its calendar has the same UID.
+// twin is the prefix of the stored UID of a hidden object: another object of its calendar has the same UID.
 const twin = "same UID as another: "
 
-// Twin returns the UID under which an object is remembered while another one of its calendar has its UID.
+// Twin returns the stored UID of a hidden object, which shares this UID with a shown one.
 func (u UID) Twin() UID { return twin + u }
 
 // TwinOf returns the UID that the object shares with another one, which is shown instead.

@@ -20,7 +20,7 @@ type arriving struct {
 	known  map[string]calendar.Mirrored
 	next   []incoming
 	done   calendar.Arrived
-	// again is set if the source must be listed anew, since an object that was not shown takes the place of another.
+	// again is set if everything must be listed once more, so that a hidden object is shown.
 	again bool
 	// swept is set once objects missing at the source have been deleted.
 	swept bool
@@ -185,8 +185,8 @@ func (a *arriving) twin(ctx context.Context, m calendar.Mirrored) bool {
 	return err == nil
 }
 
-// left notes that an object is gone at the source. If it has a twin, the source is listed anew, so that the twin takes
-// its place.
+// left notes that an object is gone at the source. If it has a twin, everything is listed once more, and the
+// twin is shown.
 func (a *arriving) left(ctx context.Context, now calendar.Mirror, gone calendar.Mirrored) error {
 	if now.Faults == 0 || gone.UID == "" || a.again {
 		return nil // twins count as faults

@@ -58,7 +58,7 @@ func sameBody(now, want *Body) bool {
 
 func (b *Body) isHTML() bool { return b.text() != "" && b.Type == htmlBody }
 
-// text returns the description with LF as line breaks, and without those that Graph adds at its end.
+// text returns the description with LF as line breaks, and without the ones that Graph adds at its end.
 func (b *Body) text() string {
 	if b == nil {
 		return ""
