@@ -5,10 +5,12 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"caldav-mcp-server/auth"
@@ -208,7 +210,7 @@ func (p linkConsentPages) beginLinking() error {
 	if !ok {
 		return errMissing()
 	}
-	a := asked{p.session.ID, kind, rand.Text(), rand.Text() + rand.Text()}
+	a := asked{p.session.ID, kind, secretText(), secretText()}
 	text, err := json.Marshal(a)
 	if err != nil {
 		return fmt.Errorf("writing JSON: %w", err)
@@ -217,18 +219,27 @@ func (p linkConsentPages) beginLinking() error {
 	if err != nil {
 		return err
 	}
-	p.setCookie(consentCookie, string(sealed), consentTime)
+	p.setCookie(consentCookie, a.State+"."+string(sealed), consentTime)
 	return p.leaveFor(consent.Address(p.agreedBack(), a.State, a.Verifier), consent.Title())
 }
 
-// endLinking links the account after its owner's consent.
+// secretText returns 32 random bytes in base64url, 43 characters. RFC 7636 §4.1 recommends this for verifiers.
+func secretText() string {
+	var secret [32]byte
+	_, _ = rand.Read(secret[:]) // never fails
+	return base64.RawURLEncoding.EncodeToString(secret[:])
+}
+
+// endLinking links the account after its owner's consent. A response to another attempt does not end this one.
 func (p linkConsentPages) endLinking() error {
-	carried, query := p.cookie(consentCookie), p.r.URL.Query()
-	if carried == "" {
-		return errMissing()
+	query := p.r.URL.Query()
+	// The sealed state opens once, so the state is compared with the cookie's copy first.
+	state, sealed, carried := strings.Cut(p.cookie(consentCookie), ".")
+	if !carried || subtle.ConstantTimeCompare([]byte(state), []byte(query.Get("state"))) == 0 {
+		return p.otherAttempt()
 	}
 	p.dropCookie(consentCookie)
-	text, err := p.Auth.OpenState(p.r.Context(), p.ClientAddr(p.r), auth.SealedState(carried))
+	text, err := p.Auth.OpenState(p.r.Context(), p.ClientAddr(p.r), auth.SealedState(sealed))
 	if err != nil {
 		return err
 	}
@@ -239,8 +250,7 @@ func (p linkConsentPages) endLinking() error {
 	consent, offered := p.Consents[a.Kind]
 	if !offered || a.Session != p.session.ID ||
 		subtle.ConstantTimeCompare([]byte(a.State), []byte(query.Get("state"))) == 0 {
-		return calendar.Errorf(calendar.Invalid, "",
-			"this answer belongs to another attempt; begin again on the page of linked calendars")
+		return p.otherAttempt()
 	}
 	if query.Get("code") == "" {
 		return p.notAgreed(consent, query.Get("error"))
@@ -251,6 +261,12 @@ func (p linkConsentPages) endLinking() error {
 	}
 	n.Provider = a.Kind
 	return linkedPages(p).linkedNow(n)
+}
+
+// otherAttempt shows the page again for a response whose attempt is over or in another browser.
+func (p linkConsentPages) otherAttempt() error {
+	return showAgain(p.pageRequest, "linkedcalendars", linkedPages(p).linkedContent, calendar.Errorf(calendar.Invalid, "",
+		"this answer belongs to another attempt, or that attempt is over; begin again on this page"))
 }
 
 // notAgreed shows the page again, with the reason why the account was not linked.

@@ -190,14 +190,18 @@ func TestAccountsAreLinkedByConsent(t *testing.T) {
 				at.Query().Get("redirect") != h.server.URL+"/account/linked-at/back" {
 				h.Fatalf("led to %q", found)
 			}
+			if state := at.Query().Get("state"); len(state) != 43 {
+				h.Errorf("the state %q is not 32 bytes in base64url", state)
+			}
 			return "linked-at/back?state=" + at.Query().Get("state")
 		}
-		bob.get("linked-at/back?state=x&code=right").shows(http.StatusNotFound)
+		bob.get("linked-at/back?state=x&code=right").shows(http.StatusUnprocessableEntity, "begin again")
 		hers := begin(ann)
 		begin(bob)
 		bob.get(hers+"&code=right").shows(http.StatusUnprocessableEntity, "another attempt")
+		ann.get("linked-at/back?state=x&code=right").shows(http.StatusUnprocessableEntity, "begin again")
 		ann.get(hers+"&code=wrong").shows(http.StatusUnprocessableEntity, "did not let us in").hides("secret words")
-		ann.get(hers + "&code=right").shows(http.StatusNotFound) // the cookie is gone: it was one attempt
+		ann.get(hers+"&code=right").shows(http.StatusUnprocessableEntity, "begin again") // the cookie is gone: it was one attempt
 		ann.get(begin(ann)+"&error=access_denied").shows(http.StatusUnprocessableEntity, "You did not agree")
 		ann.get(begin(ann)+"&code=right").at("linked?done=account-linked").shows(http.StatusOK, "At Agreed")
 		bob.get("linked").shows(http.StatusOK, "None yet")
