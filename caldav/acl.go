@@ -5,8 +5,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// The read side of RFC 3744. Ownership and shares decide about access: an access control list can be read here, but
-// not set.
+// The read side of RFC 3744. Ownership and shares decide about access; see setacl.go for the ACL method.
 
 // privilegeNode is a row of DAV:supported-privilege-set: a privilege and the privileges that it contains (RFC 3744
 // §5.3, appendix B; RFC 4791 §6.1.1).
@@ -94,19 +93,6 @@ func writeAccessRestrictions(r *resource, m *dav.Markup) error {
 	return m.Raw("<d:grant-only/><d:no-invert/>").OK()
 }
 
-// serveACL answers the ACL method (RFC 3744 §8.1). It always refuses, since every entry of every list is protected.
-func serveACL(x *request) error {
-	r, err := x.find(x.at)
-	if err == nil {
-		err = r.beOwn()
-	}
-	if err != nil {
-		return err
-	}
-	return dav.Breach("d:no-protected-ace-conflict",
-		"access is given by sharing a calendar, not by setting its access control list")
-}
-
 // privileges is the source of DAV:current-user-privilege-set (RFC 3744 §3, appendix B). Each row has a privilege, its
 // kinds of resources, and the permission check that decides it.
 var privileges = []struct {
@@ -138,6 +124,7 @@ var privileges = []struct {
 	{"c:schedule-send-freebusy", atOutbox, mayAsk},
 	{"d:read-acl", everything &^ (atCalendar | atObject), (*resource).beOwn},
 	{"d:read-acl", atCalendar | atObject, mayReadACL},
+	{"d:write-acl", atCalendar, mayDo(calendar.ShareCalendar)},
 	{"d:write-properties", atObject, mayDo(calendar.WriteObjects)},
 	{"d:write-properties", atPrincipal | atHome | atInbox | atProxy, mayOwn},
 	{"d:bind", atHome, mayCreate},

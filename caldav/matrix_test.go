@@ -316,6 +316,9 @@ func (c *cell) granted() bool {
 	if !c.address.Object && (c.operation.Name == "DELETE" || c.operation.Name == "MOVE") {
 		needs = "own"
 	}
+	if c.address.Object && c.operation.Name == "ACL" {
+		needs = "d:read" // it is refused for another reason
+	}
 	if c.address.Object && c.operation.Name == "PROPPATCH" {
 		needs = "d:write-content"
 	}

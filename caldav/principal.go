@@ -8,7 +8,8 @@ import (
 )
 
 // reach checks that the caller may look at an address: in their own part of the tree, in the home that the request is
-// about if they are its owner's delegate, or at the principal of a user they see. To the caller, other users' parts do not exist.
+// about if they are its owner's delegate, or at the principal of a user they see. To the caller, other users' parts do
+// not exist.
 func (x *request) reach(at place) error {
 	_, err := x.personAt(at)
 	return err

@@ -72,7 +72,7 @@ func shelves() map[string]shelf {
 // relations lists all relations. A new way to share must be added here.
 func relations() []relation {
 	seeing := []string{
-		"PROPFIND", "ACL", "free-busy-query", "expand-property", "acl-principal-prop-set",
+		"PROPFIND", "free-busy-query", "expand-property", "acl-principal-prop-set",
 		"principal-match", "principal-property-search", "principal-search-property-set",
 	}
 	return []relation{
@@ -173,7 +173,7 @@ func samples() map[string]sample {
 		"MKCOL": {fresh: true, body: `<D:mkcol` + named +
 			`><D:set><D:prop><D:resourcetype><D:collection/><C:calendar/></D:resourcetype>
 			</D:prop></D:set></D:mkcol>`},
-		"ACL": {body: `<D:acl xmlns:D="DAV:"/>`, needs: "d:read"},
+		"ACL": {body: `<D:acl xmlns:D="DAV:"/>`},
 		"calendar-query": {
 			body: `<C:calendar-query` + named + `><D:prop><C:calendar-data/></D:prop><C:filter><C:comp-filter ` +
 				`name="VCALENDAR"/></C:filter></C:calendar-query>`, header: "Depth: 1", lists: true,

@@ -41,7 +41,7 @@ func writeShareGrants(r *resource, m *dav.Markup) error {
 		for _, tag := range grantedPrivileges[given] {
 			privilegeElement(m, tag)
 		}
-		m.Raw("</d:grant><d:protected/></d:ace>")
+		m.Raw("</d:grant></d:ace>")
 	}
 	return err
 }

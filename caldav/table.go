@@ -59,7 +59,8 @@ func reportTable() []report {
 
 // propertyTable is the table of all properties, in the order of allprop.
 func propertyTable() []property {
-	return slices.Concat(webdavProperties(), accessProperties(), delegateProperties(), calendarProperties(), schedulingProperties(),
+	return slices.Concat(webdavProperties(), accessProperties(), delegateProperties(), calendarProperties(),
+		schedulingProperties(),
 		appleProperties(), sharingProperties(), pushProperties(), doctorProperties())
 }
 
@@ -88,7 +89,7 @@ func webdavProperties() []property {
 func accessProperties() []property {
 	return slices.Concat(
 		under("RFC 3744 §4, §5",
-			serverProperty(dav.Name("owner"), atPrincipal|atProxy|atHome|dated|atBox|atNotice|atScheduling, 0, writeOwner),
+			serverProperty(dav.Name("owner"), owned, 0, writeOwner),
 			serverProperty(dav.Name("current-user-privilege-set"), everything, 0, writePrivileges),
 			serverProperty(dav.Name("supported-privilege-set"), everything, 0, writeSupportedPrivileges),
 			serverProperty(dav.Name("acl"), everything, 0, writeAccessList),

@@ -67,7 +67,9 @@ func (o *tokenOptions) check(d *command.Context, _ []string) error {
 	if err != nil {
 		return fmt.Errorf("--expires: %w", err)
 	}
-	o.spec = auth.TokenSpec{User: d.User, Name: o.name, Scopes: scopes, Tools: tools, Expires: expires, ForOthers: o.delegated}
+	o.spec = auth.TokenSpec{
+		User: d.User, Name: o.name, Scopes: scopes, Tools: tools, Expires: expires, ForOthers: o.delegated,
+	}
 	return nil
 }
 

@@ -44,8 +44,8 @@ func AddDelegateCommand() command.Command {
 	var permission string
 	var access calendar.Access
 	return command.Command{
-		Name: "add-delegate", User: delegator, Operands: []string{"DELEGATE"}, Settings: settings.StoreGroup, JSON: true,
-		Summary: "let a user use all calendars of another user", Details: addDelegateDetails,
+		Name: "add-delegate", User: delegator, Operands: []string{"DELEGATE"}, Settings: settings.StoreGroup,
+		JSON: true, Summary: "let a user use all calendars of another user", Details: addDelegateDetails,
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&permission, "permission", "read", "`PERMISSION` to give: read or read-write")
 		},
@@ -61,8 +61,8 @@ func AddDelegateCommand() command.Command {
 			if err != nil {
 				return err
 			}
-			return d.Done(delegateLine(d.Who, added), "%s is now a delegate of %s: %s\n", added.Delegate.Name, d.Who.Name,
-				permission)
+			return d.Done(delegateLine(d.Who, added), "%s is now a delegate of %s: %s\n", added.Delegate.Name,
+				d.Who.Name, permission)
 		},
 	}
 }
