@@ -55,6 +55,8 @@ type Caller struct {
 	Delegated bool
 	// Agent names the client ("Claude on laptop", a User-Agent) for the journal.
 	Agent string
+	// Assistant is set for a request through MCP.
+	Assistant bool
 }
 
 // Maker returns the caller's token as the creator of something. It is zero for a password, a page and the command

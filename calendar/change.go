@@ -34,6 +34,8 @@ type Change struct {
 	User     UserID
 	Token    TokenID
 	Agent    string
+	// Assistant is set when the change was made through MCP.
+	Assistant bool
 	// Whom is the sharee, when the change is about a share of the calendar. Given is the access offered to them by
 	// this change.
 	Whom  UserID

@@ -24,6 +24,8 @@ type JournalQuery struct {
 	// Token and User select the changes that they made; empty means any.
 	Token TokenID
 	User  UserID
+	// Assistant selects the changes that were made through MCP. It does not combine with Of, Whom, Among and Token.
+	Assistant bool
 	// WithBefore requests Before instead of the fields that only lists show.
 	WithBefore bool
 }
@@ -109,6 +111,8 @@ type HistoryQuery struct {
 	UID   UID
 	Token TokenID
 	User  UserID
+	// Assistant selects the changes that were made through MCP. It does not combine with UID and Token.
+	Assistant bool
 	// Described requests Before and After, which descriptions need, as long as they are not too large in total.
 	Described bool
 	// Limit is the page size, Cursor is the end of the previous page.

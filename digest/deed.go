@@ -12,12 +12,14 @@ import (
 	"caldav-mcp-server/mail/letter"
 )
 
-// deeds lists the changes by a user's assistants in the 24 hours up to a moment, with a link for each assistant to undo
-// them. It also returns a short summary. An assistant is any program with a token. Changes that other users'
+// deeds lists the changes by a user's assistants in the 24 hours up to a moment, with a link for each assistant to
+// undo them. It also returns a short summary. An assistant is a program that uses MCP. Changes that other users'
 // assistants made in a shared calendar are left out. If more was changed than fits, the last part links to the whole
 // journal.
 func (m *Maker) deeds(ctx context.Context, c calendar.Caller, at time.Time) ([]letter.NotePart, string, error) {
-	q := calendar.HistoryQuery{User: c.User.ID, Since: at.AddDate(0, 0, -1), Limit: journalPage, Described: true}
+	q := calendar.HistoryQuery{
+		User: c.User.ID, Assistant: true, Since: at.AddDate(0, 0, -1), Limit: journalPage, Described: true,
+	}
 	var parts []letter.NotePart
 	of := map[calendar.TokenID]int{}
 	all, untold := 0, false
@@ -27,7 +29,7 @@ func (m *Maker) deeds(ctx context.Context, c calendar.Caller, at time.Time) ([]l
 			return nil, "", err
 		}
 		for _, one := range page.Changes {
-			if one.Token == "" || one.UndoneBy > 0 || !one.At.Before(at) {
+			if one.UndoneBy > 0 || !one.At.Before(at) {
 				continue
 			}
 			all++
@@ -62,7 +64,9 @@ func (m *Maker) deeds(ctx context.Context, c calendar.Caller, at time.Time) ([]l
 // by makes the empty list of an assistant.
 func (m *Maker) by(one calendar.Change) letter.NotePart {
 	page := *m.Journal
-	page.RawQuery = url.Values{"app": {string(one.Token)}}.Encode()
+	if one.Token != "" { // an assistant on this machine has none
+		page.RawQuery = url.Values{"app": {string(one.Token)}}.Encode()
+	}
 	return letter.NotePart{
 		Title: "Changed today by " + short(cmp.Or(describe.Program(one.Agent), string(one.Token))), Link: page.String(),
 		Do: "Look at it, and take it back",

@@ -14,8 +14,9 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestDeedsAreTheReaders: a mail lists what the reader's own programs changed, not what a colleague's did in a calendar
-// that both write to; and where it was more than is looked through, it says so and leads to all of it.
+// TestDeedsAreTheReaders: a mail lists what the reader's own programs changed, not what a colleague's did in a
+// calendar that both write to, nor what an app did or a password, however much; and where it was more than is looked
+// through, it says so and leads to all of it.
 func TestDeedsAreTheReaders(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, database string) {
@@ -30,7 +31,10 @@ func TestDeedsAreTheReaders(t *testing.T) {
 		h.Admit(t, ann, ben)
 		s := service.New(h.Middle())
 		by := func(u calendar.User, token, agent string) calendar.Caller {
-			return calendar.Caller{User: u, Scopes: calendar.ScopeAll, Token: calendar.TokenID(token), Agent: agent}
+			return calendar.Caller{
+				User: u, Scopes: calendar.ScopeAll, Token: calendar.TokenID(token), Agent: agent,
+				Assistant: token != "" && agent != "Phone",
+			}
 		}
 		cal, err := s.CreateCalendar(t.Context(), by(ann, "", ""), calendar.NewCalendar{Segment: "both"})
 		must(err)
@@ -73,6 +77,9 @@ func TestDeedsAreTheReaders(t *testing.T) {
 		put(by(ben, "bens", "Ben's program"), "his", 3)
 		told("2 changes by assistants", "Changed today by Claude")
 		put(by(ann, "", ""), "byhand", 500)
-		told("many changes", "And more was changed today")
+		put(by(ann, "phone", "Phone"), "byphone", 2)
+		told("2 changes by assistants", "Changed today by Claude")
+		put(by(ann, "anns", "Claude"), "much", 500)
+		told("many changes", "Changed today by Claude", "And more was changed today")
 	})
 }

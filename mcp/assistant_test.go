@@ -474,8 +474,8 @@ func (h *house) expectChanges(t *testing.T, want ...string) {
 	var got []string
 	for _, c := range h.history(t) {
 		got = append(got, fmt.Sprintf("%s %s", c.Did, c.Summary))
-		if c.Token != h.callers["alice"].Token {
-			t.Errorf("%s is said to be the doing of %q", c.Summary, c.Token)
+		if c.Token != h.callers["alice"].Token || !c.Assistant {
+			t.Errorf("%s is said to be the doing of %q, an assistant: %v", c.Summary, c.Token, c.Assistant)
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

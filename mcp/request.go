@@ -92,7 +92,9 @@ type visitor struct {
 	mail bool
 }
 
+// peerOf returns a caller for the protocol. The journal records their changes as those of an assistant.
 func peerOf(c calendar.Caller) wire.Peer {
+	c.Assistant = true
 	return wire.Peer{
 		Owner: wire.Owner{User: string(c.User.ID), Token: string(c.Token)},
 		Name:  c.User.Name, Expires: c.Expires, Account: visitor{Caller: c},

@@ -27,6 +27,7 @@ var insertLine = db.InsertInto("journal", 0, 3, db.Ignore, "", []db.Field{
 	db.BlobField("before"),
 	db.BoolField("scheduled"),
 	db.NumberField("unpacked"),
+	db.BoolField("assistant"),
 }...).Unlisted()
 
 const (
@@ -44,7 +45,7 @@ func (t objectTx) Log(ctx context.Context, c calendar.Change) error {
 	before, unpacked := pack(&t.store.packers, c.Before)
 	err := t.Row(ctx, insertLine,
 		c.Calendar, c.Version, c.Object, c.UID, c.Did, c.At.Unix(), c.User,
-		c.Token, c.Agent, c.Whom, given, before, c.Scheduled, unpacked)
+		c.Token, c.Agent, c.Whom, given, before, c.Scheduled, unpacked, c.Assistant)
 	if err != nil {
 		return err
 	}
@@ -82,6 +83,7 @@ var logged = columns[calendar.Change]{
 	{"j.whom", func(c *calendar.Change) any { return &c.Whom }},
 	{"j.given", func(c *calendar.Change) any { return level{&c.Given} }},
 	{"j.scheduled", func(c *calendar.Change) any { return &c.Scheduled }},
+	{"j.assistant", func(c *calendar.Change) any { return &c.Assistant }},
 	{lengthBefore("j"), func(c *calendar.Change) any { return &c.Size }},
 }
 
@@ -140,6 +142,7 @@ const (
 	journaledOf      = ofUID + `AND j.uid = $7 AND j.whom = '' ` + byVersion
 	journaledOfShare = journaled + `AND j.whom <> '' AND j.whom = $7 ` + byVersion
 	journaledBy      = journaled + `AND j.token_id <> '' AND j.token_id = $7 ` + byVersion
+	journaledByMCP   = journaled + `AND j.assistant ` + byVersion
 	journaledByAndOf = ofUID + `AND j.uid = $7 AND j.whom = '' AND j.token_id = $8 ` + byVersion
 	// Unused places repeat the last UID. No index has the order of ORDER BY: for an indexed order, planners
 	// would walk the whole journal, although the few UIDs have only some lines each.
@@ -172,6 +175,8 @@ func journalWhere(
 		return journaledOf, append(args, *q.Of)
 	case q.Token != "":
 		return journaledBy, append(args, q.Token)
+	case q.Assistant:
+		return journaledByMCP, args
 	}
 	return journaled + byVersion, args
 }

@@ -123,6 +123,7 @@ func TestJournalPlan(t *testing.T) {
 		journaledByAndOf: "INDEX journal_copies (uid=? AND calendar_id=?",
 		journaledAmong:   "INDEX journal_copies (uid=? AND calendar_id=?",
 		journaledOfShare: "INDEX journal_whom (", journaledBy: "INDEX journal_token (",
+		journaledByMCP: "INDEX journal_assistant (",
 	} {
 		if steps := plan(t, s, selectWithBefore+question); len(steps) != 1 && question != journaledAmong ||
 			!strings.Contains(steps[0], index) {

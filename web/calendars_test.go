@@ -49,7 +49,7 @@ func (h *house) assistant(u calendar.User, name string) calendar.Caller {
 	token, _, err := h.auth.CreateToken(h.Context(), tokenSpec(u.Name, name))
 	h.must(err)
 	c := callerOf(u)
-	c.Token, c.Agent = token.ID, name
+	c.Token, c.Agent, c.Assistant = token.ID, name, true
 	return c
 }
 
@@ -90,6 +90,30 @@ func takeBack(s shown) error {
 	}
 	s.b.post("undo", "change", found[1], "next", "").at("?done=undone").shows(http.StatusOK, "Taken back.")
 	return nil
+}
+
+// The home page lists what assistants did, however much others did since, and nothing that an app did with a token.
+func TestHomeListsAssistants(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann := h.user("ann")
+		work := h.made(ann, "Work")
+		claude := h.assistant(ann, "Claude")
+		phone := h.assistant(ann, "Phone")
+		phone.Assistant = false
+		later := func(uid string) []byte { return object("VEVENT", uid, "On "+uid, "DTSTART:20270503T080000Z") }
+		h.put(claude, work, later("claude"))
+		for n := range 40 {
+			h.put(callerOf(ann), work, later(fmt.Sprint("hand", n)))
+		}
+		h.put(phone, work, later("phone"))
+		b := h.as("ann")
+		b.get("").shows(http.StatusOK, "On claude").hides("On phone", "On hand", "All changes")
+		for n := range 10 {
+			h.put(claude, work, later(fmt.Sprint("more", n)))
+		}
+		b.get("").shows(http.StatusOK, "On more9", "On more0", "All changes").hides("On claude")
+	})
 }
 
 // A calendar is made, changed, shared, accepted, left, deleted and brought back, all by its pages.

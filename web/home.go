@@ -1,7 +1,6 @@
 package web
 
 import (
-	"slices"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -73,15 +72,13 @@ func (p homePages) home() (content homeContent, err error) {
 	return content, err
 }
 
-// deeds returns the latest changes made with a token since a time.
+// deeds returns the latest changes made through MCP since a time.
 func (p homePages) deeds(c clock, since time.Time) (list []change, more bool, err error) {
 	found, err := p.Service.History(p.r.Context(), p.caller(), calendar.HistoryQuery{
-		Since: since, Limit: journalPage, Described: true,
+		Since: since, Assistant: true, Limit: mostDeeds, Described: true,
 	})
 	if err != nil {
 		return nil, false, err
 	}
-	by := slices.DeleteFunc(found.Changes, func(one calendar.Change) bool { return one.Token == "" })
-	more = len(by) > mostDeeds || found.Cursor != ""
-	return p.changes(c, by[:min(len(by), mostDeeds)]), more, nil
+	return p.changes(c, found.Changes), found.Cursor != "", nil
 }

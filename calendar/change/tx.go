@@ -281,6 +281,7 @@ func (w *Tx) NextVersion(ctx context.Context, id calendar.CalendarID) (*LockedCa
 func (w *Tx) WriteEntry(ctx context.Context, in *LockedCalendar, e calendar.Change) error {
 	e.Calendar, e.Version, e.At, e.Undoes = in.ID, in.Version, w.Now(), w.Undoes
 	e.User, e.Token, e.Agent = w.Caller.Author().ID, w.Caller.Token, w.Caller.JournalAgent()
+	e.Assistant = w.Caller.Assistant
 	if e.Scheduled {
 		e.Undoes = nil
 		return w.Log(ctx, e)

@@ -101,7 +101,7 @@ func (r *journalReader) hideUnits(ctx context.Context, c calendar.Caller, change
 
 // entriesOf returns the query for one calendar.
 func entriesOf(q calendar.HistoryQuery, from cursor) calendar.JournalQuery {
-	e := calendar.JournalQuery{NotAfter: from.at, Token: q.Token, User: q.User}
+	e := calendar.JournalQuery{NotAfter: from.at, Token: q.Token, User: q.User, Assistant: q.Assistant}
 	if q.After != (calendar.SyncToken{}) {
 		e.From = q.After.Version + 1
 	}

@@ -74,7 +74,7 @@ func TestMailOfTheDay(t *testing.T) {
 			t.Fatal(err)
 		}
 		assistant := app.Caller(alice.user)
-		assistant.Token, assistant.Agent = token.ID, token.Name
+		assistant.Token, assistant.Agent, assistant.Assistant = token.ID, token.Name, true
 		alice.putAs(app.Caller(alice.user), "one", "20260302", "Dentist")
 		alice.putAs(assistant, "two", "20260302", "<i>Lunch</i>")
 		alice.putAs(app.Caller(alice.user), "three", "20260303", "The day after")

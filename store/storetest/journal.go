@@ -99,13 +99,16 @@ func journalNarrows(b *bundle) {
 	third := b.now()
 	entry("one", "u", "ann")
 	entry("one", "", "bob")
+	for _, in := range []calendar.Calendar{cal, other} {
+		b.log(calendar.Change{Calendar: in.ID, UID: "three", At: b.now(), User: "ann", Assistant: true})
+	}
 	itself, one := calendar.UID(""), calendar.UID("one")
 	for _, c := range []struct {
 		name string
 		q    calendar.JournalQuery
 		want []calendar.Version
 	}{
-		{"all", calendar.JournalQuery{}, []calendar.Version{5, 4, 3, 2, 1}},
+		{"all", calendar.JournalQuery{}, []calendar.Version{6, 5, 4, 3, 2, 1}},
 		{"versions", calendar.JournalQuery{From: 2, Until: 4}, []calendar.Version{4, 3, 2}},
 		{"time", calendar.JournalQuery{NotAfter: third}, []calendar.Version{3, 2, 1}},
 		{"the calendar", calendar.JournalQuery{Of: &itself}, []calendar.Version{1}},
@@ -117,6 +120,8 @@ func journalNarrows(b *bundle) {
 		},
 		{"one of some", calendar.JournalQuery{Among: []calendar.UID{"none", "two"}}, []calendar.Version{3}},
 		{"a token", calendar.JournalQuery{Token: "t"}, []calendar.Version{2, 1}},
+		{"assistants", calendar.JournalQuery{Assistant: true}, []calendar.Version{6}},
+		{"other users' assistants", calendar.JournalQuery{Assistant: true, User: "bob"}, nil},
 		{"a user", calendar.JournalQuery{User: "bob"}, []calendar.Version{5, 3}},
 		{
 			"all of it",
