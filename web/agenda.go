@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// agendaDays is the number of days on the home page: this week and the next.
+	// agendaDays is the number of days on the home page: this week and the next, or two weeks from a chosen day.
 	agendaDays = 14
 	// overdueDays is how long an overdue task stays on it.
 	overdueDays = 60
@@ -25,10 +25,16 @@ const (
 
 // agenda lists the coming days for the home page.
 type agenda struct {
-	Days  []agendaDay
-	Tasks []agendaTask
-	// More counts the events that did not fit, Unread the unparsable ones.
-	More, Unread int
+	// From is the first day in words; "" for today.
+	From string
+	// Earlier and Later are the first days of the previous and the next page, as dates.
+	Earlier, Later string
+	Days           []agendaDay
+	Tasks          []agendaTask
+	// Short is set if the page ends early because it is full, Crowded if it lacks events of its only day.
+	Short, Crowded bool
+	// Unread counts the unparsable events.
+	Unread int
 }
 
 // agendaDay is a day with its events.
@@ -79,41 +85,70 @@ func calendarName(cal calendar.Calendar) string {
 	return cmp.Or(excerpt(cal.Name), string(cal.Address()))
 }
 
-// agenda collects the events and tasks from today on.
+// agenda collects the events from the chosen day on, and the tasks that are due.
 func (p homePages) agenda(c clock) (agenda, error) {
 	m := p.Service.Meter(p.r.Context(), p.caller())
 	defer m.Close()
-	from := c.midnight()
+	from, err := p.firstDay(c)
+	if err != nil {
+		return agenda{}, err
+	}
+	days := agendaDays
 	found, err := p.Service.Agenda(p.r.Context(), p.caller(), query.AgendaQuery{
-		From: from, Until: from.AddDate(0, 0, agendaDays), Timezone: c.zone, Limit: mostEvents, Meter: m,
+		From: from, Until: from.AddDate(0, 0, days), Timezone: c.zone, Limit: mostEvents, Meter: m,
 	})
 	if err != nil {
 		return agenda{}, err
 	}
-	a := agenda{More: found.More, Unread: found.Unread}
-	for _, o := range found.Occurrences {
-		a.add(c, from, o)
+	a := agenda{Unread: found.Unread, Earlier: isoDate(from.AddDate(0, 0, -agendaDays))}
+	if !from.Equal(c.midnight()) {
+		a.From = c.date(from)
+	}
+	if last := len(found.Occurrences) - 1; found.More > 0 {
+		// The last day may lack events, so the next page begins with it. This page ends before it.
+		days = daysBetween(from, c.in(found.Occurrences[last].Start.Time))
+		a.Short, a.Crowded, days = days > 0, days <= 0, max(1, days)
+	}
+	a.Later = isoDate(from.AddDate(0, 0, days))
+	for day := range days {
+		a.add(c, from.AddDate(0, 0, day), found.Occurrences)
 	}
 	a.Tasks, err = p.tasksDue(m, c)
 	return a, err
 }
 
-// add puts an event under the day of its start, or under today if it began earlier.
-func (a *agenda) add(c clock, from time.Time, o query.Occurrence) {
-	start := o.Start.Time
-	if start.Before(from) {
-		start = from
+// firstDay returns the midnight at which the agenda begins: of the day that the address names, or of today.
+func (p homePages) firstDay(c clock) (time.Time, error) {
+	text := p.r.URL.Query().Get("from")
+	if text == "" {
+		return c.midnight(), nil
 	}
-	title := c.heading(start)
-	if n := len(a.Days); n == 0 || a.Days[n-1].Title != title {
-		a.Days = append(a.Days, agendaDay{Title: title})
+	day, err := time.ParseInLocation(time.DateOnly, text, c.zone.Location())
+	if err != nil || day.Year() < 1900 || day.Year() > 9000 {
+		return day, calendar.Errorf(calendar.Invalid, "", "%q is not a day; use a date such as %s", excerpt(text),
+			isoDate(c.midnight()))
 	}
-	day := &a.Days[len(a.Days)-1]
-	day.Events = append(day.Events, agendaEvent{
-		When: c.span(o.Start, o.End), Title: titleOf(o.Instance),
-		Place:    excerpt(content.TextOf(o.Component, "LOCATION")),
-		Calendar: swatchOf(o.Calendar), Cancelled: content.WordOf(o.Component, "STATUS") == "CANCELLED",
-	})
+	return day, nil
+}
+
+func isoDate(day time.Time) string { return day.Format(time.DateOnly) }
+
+// add appends a day with all events that take place on it.
+func (a *agenda) add(c clock, midnight time.Time, all []query.Occurrence) {
+	day := agendaDay{Title: c.heading(midnight)}
+	for _, o := range all {
+		if daysBetween(c.in(o.Start.Time), midnight) < 0 || daysBetween(midnight, c.lastDay(o.Start, o.End)) < 0 {
+			continue
+		}
+		day.Events = append(day.Events, agendaEvent{
+			When: c.spanOn(midnight, o.Start, o.End), Title: titleOf(o.Instance),
+			Place:    excerpt(content.TextOf(o.Component, "LOCATION")),
+			Calendar: swatchOf(o.Calendar), Cancelled: content.WordOf(o.Component, "STATUS") == "CANCELLED",
+		})
+	}
+	if len(day.Events) > 0 {
+		a.Days = append(a.Days, day)
+	}
 }
 
 // heading returns the heading of a day.
@@ -158,11 +193,19 @@ func (p homePages) tasksDue(m *meter.Meter, c clock) ([]agendaTask, error) {
 					return nil, err
 				}
 			}
-			due = append(due, agendaTask{
-				c.Moment(i.End.Time), titleOf(i), i.End.Time.Before(c.now), swatchOf(cal), i.End.Time,
-			})
+			due = append(due, c.task(i, cal))
 		}
 	}
 	slices.SortStableFunc(due, func(a, b agendaTask) int { return a.at.Compare(b.at) })
 	return due[:min(len(due), mostTasks)], nil
+}
+
+// task returns a task with its due time. One that is due on a date has the whole day.
+func (c clock) task(i query.Instance, in calendar.Calendar) agendaTask {
+	at := i.End.Time
+	t := agendaTask{c.Moment(at), titleOf(i), at.Before(c.now), swatchOf(in), at}
+	if i.End.AllDay {
+		t.Due, t.Late = c.day(at), at.Before(c.midnight())
+	}
+	return t
 }

@@ -72,7 +72,8 @@ func TestHome(t *testing.T) {
 			object("VEVENT", "6", "By Claude", "DTSTART:20260503T080000Z", "DTEND:20260503T090000Z"))
 		b := h.as("ann")
 		home := b.get("").shows(http.StatusOK, "Today, Fri 1 May 16:00–16:30", "Stand-up Room 1",
-			"Tomorrow, Sat 2 May until Mon 4 May", "<script>", "Taxes", "late", "Created the event “By Claude”",
+			"Tomorrow, Sat 2 May until Mon 4 May", "Sun 3 May all day, until Mon 4 May",
+			"<script>", "Taxes", "late", "Created the event “By Claude”",
 			"Claude").
 			hides("<script>", "Gone", "\u202e", "Done")
 		h.must(takeBack(home))
@@ -90,6 +91,67 @@ func takeBack(s shown) error {
 	}
 	s.b.post("undo", "change", found[1], "next", "").at("?done=undone").shows(http.StatusOK, "Taken back.")
 	return nil
+}
+
+// An event of several days stands under each of them, and a date is late when it is over.
+func TestHomeDays(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann := h.user("ann")
+		work := h.made(ann, "Work")
+		event := func(uid, start, end string) {
+			h.put(callerOf(ann), work, object("VEVENT", uid, "Event "+uid, "DTSTART"+start, "DTEND"+end))
+		}
+		due := func(uid, at string) {
+			h.put(callerOf(ann), work, object("VTODO", uid, "Task "+uid, "DUE"+at))
+		}
+		event("trip", ";VALUE=DATE:20260508", ";VALUE=DATE:20260511")
+		event("night", ":20260512T200000Z", ":20260513T040000Z")
+		event("late", ":20260504T200000Z", ":20260504T220000Z") // until midnight in Berlin
+		event("leave", ";VALUE=DATE:20260420", ";VALUE=DATE:20260503")
+		due("yesterday", ";VALUE=DATE:20260430")
+		due("today", ";VALUE=DATE:20260501")
+		due("hour", ":20260501T110000Z")
+		h.as("ann").get("").shows(http.StatusOK,
+			"Today, Fri 1 May all day, until tomorrow Event leave · Work", "Tomorrow, Sat 2 May all day, the last Event leave",
+			"Fri 8 May until Sun 10 May Event trip", "Sat 9 May all day, until Sun 10 May Event trip",
+			"Sun 10 May all day, the last Event trip", "Mon 4 May 22:00–00:00 Event late",
+			"Tue 12 May 22:00 until Wed 13 May 06:00 Event night", "Wed 13 May until 06:00 Event night",
+			"yesterday late Task yesterday", "today Task today", "today 13:00 late Task hour").
+			hides("Tue 5 May until", "Mon 11 May", "00:00 late")
+	})
+}
+
+// More events than fit on the home page are on its later pages, day by day.
+func TestHomePages(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann := h.user("ann")
+		work := h.made(ann, "Work")
+		for n := range 130 {
+			h.put(callerOf(ann), work, object("VEVENT", fmt.Sprint(n), fmt.Sprintf("Event %03d.", n),
+				fmt.Sprintf("DTSTART:202605%02dT1200%02dZ", 1+n/30, n%30)))
+		}
+		h.put(callerOf(ann), work, object("VEVENT", "trip", "Trip",
+			"DTSTART;VALUE=DATE:20260502", "DTEND;VALUE=DATE:20260506"))
+		b := h.as("ann")
+		home := b.get("").shows(http.StatusOK, "The next two weeks", "Event 000.", "Event 089.", "The page is full").
+			hides("Event 090.", "Mon 4 May")
+		if !strings.Contains(home.body, `href="/account/?from=2026-05-04"`) {
+			t.Errorf("nothing leads to the rest:\n%s", home.body)
+		}
+		b.get("?from=2026-05-04").shows(http.StatusOK, "Two weeks from Mon 4 May", "Event 090.", "Event 129.", "Trip").
+			hides("Event 089.", "The page is full")
+		b.get("?from=2026-04-17").shows(http.StatusOK, "Nothing is planned")
+		b.get("?from=soon").shows(http.StatusUnprocessableEntity, "use a date such as 2026-05-01")
+		for n := range 80 {
+			h.put(callerOf(ann), work, object("VEVENT", fmt.Sprint("x", n), "Crowd", "DTSTART:20260501T120000Z"))
+		}
+		full := b.get("").shows(http.StatusOK, "This day has more events than fit").hides("Sat 2 May")
+		if !strings.Contains(full.body, `href="/account/?from=2026-05-02"`) {
+			t.Errorf("nothing leads to the next day:\n%s", full.body)
+		}
+	})
 }
 
 // The home page lists what assistants did, however much others did since, and nothing that an app did with a token.

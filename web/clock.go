@@ -82,11 +82,8 @@ func (c clock) Ago(t time.Time) string {
 
 // span formats an event's times for a page under the day of its start.
 func (c clock) span(start, end recur.Moment) string {
-	last := end.Time
-	if start.AllDay && last.After(start.Time) {
-		last = last.Add(-time.Second) // the end is exclusive
-	}
-	days := daysBetween(c.in(start.Time), c.in(last))
+	last := c.lastDay(start, end)
+	days := daysBetween(c.in(start.Time), last)
 	switch {
 	case start.AllDay && days < 1:
 		return "all day"
@@ -98,6 +95,28 @@ func (c clock) span(start, end recur.Moment) string {
 		return c.time(start.Time) + "–" + c.time(end.Time)
 	}
 	return c.time(start.Time) + " until " + c.Moment(end.Time)
+}
+
+// spanOn formats an event's times for a page under one of its days, given by its midnight.
+func (c clock) spanOn(midnight time.Time, start, end recur.Moment) string {
+	last := c.lastDay(start, end)
+	switch {
+	case daysBetween(c.in(start.Time), midnight) <= 0:
+		return c.span(start, end)
+	case daysBetween(midnight, last) > 0:
+		return "all day, until " + c.day(last)
+	case start.AllDay:
+		return "all day, the last"
+	}
+	return "until " + c.time(end.Time)
+}
+
+// lastDay returns a time on the last day of an event. An end at midnight belongs to the day before.
+func (c clock) lastDay(start, end recur.Moment) time.Time {
+	if end.Time.After(start.Time) {
+		return c.in(end.Time.Add(-time.Second))
+	}
+	return c.in(start.Time)
 }
 
 // daysBetween counts the midnights between two times in one zone.
