@@ -19,12 +19,20 @@ import (
 type Answers struct {
 	Store  Store
 	Middle calendar.Correspondence
+	// Events finds the organizer's event, which has the present answer.
+	Events Events
 	Key    Key
 	// Page is the prefix of the links.
 	Page *url.URL
 	Now  func() time.Time
 
 	links shared
+}
+
+// Events finds the events of a user.
+type Events interface {
+	// OwnByUID returns an event in one of the caller's own calendars.
+	OwnByUID(ctx context.Context, c calendar.Caller, uid calendar.UID) (calendar.Object, error)
 }
 
 var _ calendar.Answers = (*Answers)(nil)
@@ -98,10 +106,15 @@ func (a *Answers) open(ctx context.Context, token string) (calendar.Letter, cale
 	if err != nil {
 		at = letter.Times{} // the event can be answered, but no other time proposed
 	}
+	event, err := a.Events.OwnByUID(ctx, calendar.Caller{User: user, Scopes: calendar.ScopeRead}, c.UID)
+	if err != nil && calendar.ReasonOf(err) != calendar.NotFound {
+		return calendar.Letter{}, calendar.Asked{}, err
+	}
 	return told[i], calendar.Asked{
 		Start: at.Start, End: at.End, Zone: at.Zone, Days: at.Days,
 		Title: s.Title, When: s.When, Repeats: s.Repeats, Where: s.Where, Description: s.Description,
-		Organizer: cmp.Or(user.Title(), string(told[i].From)), Recipient: c.To, Status: s.Status,
+		Organizer: cmp.Or(s.Organizer.Name, user.Title(), string(told[i].From)), Recipient: c.To,
+		Status:    cmp.Or(letter.AnswerIn(event.Data, told[i]), s.Status),
 		Cancelled: told[i].Method == calendar.MethodCancel,
 	}, nil
 }

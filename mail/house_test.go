@@ -76,8 +76,15 @@ func (h *house) page() *url.URL {
 	return &url.URL{Scheme: "https", Host: "example.org", Path: "/account/answer"}
 }
 
+// noEvents has no user's events.
+type noEvents struct{}
+
+func (noEvents) OwnByUID(_ context.Context, _ calendar.Caller, uid calendar.UID) (calendar.Object, error) {
+	return calendar.Object{}, calendar.ErrNoUID(uid)
+}
+
 func (h *house) answers() *mail.Answers {
-	return &mail.Answers{Store: h.Store, Middle: h.middle, Key: h.key(), Page: h.page(), Now: h.now}
+	return &mail.Answers{Store: h.Store, Middle: h.middle, Events: noEvents{}, Key: h.key(), Page: h.page(), Now: h.now}
 }
 
 // Write takes the log.

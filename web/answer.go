@@ -30,9 +30,11 @@ type answerContent struct {
 	// Said is the present answer in words; Given is set if it was given just now.
 	Said  string
 	Given bool
-	// Choices are the possible answers.
+	// Choices are the possible answers, Comment is the text with one.
 	Choices []given
 	Comment string
+	// Why is the text with a proposal.
+	Why string
 	// Proposed is set if another time was proposed just now; From and To are the values of its fields.
 	Proposed bool
 	From, To string
@@ -62,7 +64,9 @@ type answerPages struct{ *pageRequest }
 
 func (p answerPages) invitationForm() (answerContent, error) {
 	asked, err := p.Answers.Open(p.r.Context(), p.r.PathValue("token"))
-	return answerContent{Asked: asked, Choices: givens, From: asked.Start, To: asked.End}, err
+	return answerContent{
+		Asked: asked, Said: said(asked.Status), Choices: givens, From: asked.Start, To: asked.End,
+	}, err
 }
 
 // proposes is the value of the button that proposes another time.
@@ -70,17 +74,17 @@ const proposes = "PROPOSED"
 
 func (p answerPages) answerInvitation() error {
 	ctx, token, comment := p.r.Context(), p.r.PathValue("token"), p.field("comment")
-	content := answerContent{Choices: givens, Comment: comment}
+	content := answerContent{Choices: givens}
 	var asked calendar.Asked
 	var err error
 	if content.Proposed = p.field("answer") == proposes; content.Proposed {
-		content.From, content.To = p.field("start"), p.field("end")
+		content.From, content.To, content.Why = p.field("start"), p.field("end"), comment
 		asked, err = p.Answers.Propose(ctx, token, content.From, content.To, comment)
 	} else {
 		asked, err = p.Answers.Give(ctx, token, p.field("answer"), comment)
-		content.From, content.To = asked.Start, asked.End
+		content.From, content.To, content.Comment = asked.Start, asked.End, comment
 	}
-	content.Asked = asked
+	content.Asked, content.Said = asked, said(asked.Status)
 	if err != nil {
 		content.Proposed = false
 	}
@@ -90,8 +94,6 @@ func (p answerPages) answerInvitation() error {
 	if err != nil {
 		return err
 	}
-	if !content.Proposed {
-		content.Said, content.Given = said(asked.Status), true
-	}
+	content.Given = !content.Proposed
 	return p.write(http.StatusOK, "answer", content, "")
 }

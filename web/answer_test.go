@@ -72,7 +72,7 @@ func invite(t *testing.T, test func(*invited)) {
 			Page: &url.URL{Scheme: "https", Host: "example.org", Path: web.AnswerPath},
 		}
 		i.house = open(t, database, func(c *web.Config) { c.Answers = i.answers })
-		i.answers.Store, i.answers.Now = i.store, i.Now
+		i.answers.Store, i.answers.Events, i.answers.Now = i.store, i.calendars, i.Now
 		i.letter = calendar.Letter{
 			User: i.user("ann").ID, From: "ann@example.org", To: "guest@example.com", UID: "u", First: true,
 			Posted: i.Now(), Due: i.Now(), Data: []byte(strings.ReplaceAll(invitation, "\n", "\r\n")),
@@ -179,6 +179,40 @@ func TestAnswerPageProposes(t *testing.T) {
 			"DTEND:20260510T090000Z", "ORGANIZER:mailto:ann@example.org", "ATTENDEE:mailto:guest@example.com"))
 		propose("2026-05-11T14:30", "2026-05-11T16:00").shows(http.StatusOK, "You proposed another time")
 		i.as("ann").get("").shows(http.StatusOK, "guest@example.com proposes", "Mon 11 May 14:30", "My train")
+	})
+}
+
+// TestAnswerPageRemembers: the answer that was given stays on the page, also next to a proposal, which does not get the
+// words that went with the answer. The organizer has the name that the event gives.
+func TestAnswerPageRemembers(t *testing.T) {
+	t.Parallel()
+	invite(t, func(i *invited) {
+		i.answers.Middle = i.calendars
+		mail := "ann@example.org"
+		i.must(i.store.ChangeUser(t.Context(), i.letter.User, auth.UserEdit{Email: &mail}))
+		ann, err := i.store.UserByID(t.Context(), i.letter.User)
+		i.must(err)
+		work := i.made(ann, "Work")
+		i.put(callerOf(ann), work, object("VEVENT", "u", "Team", "DTSTART:20260510T080000Z",
+			"DTEND:20260510T090000Z", "ORGANIZER;CN=Ann Lee:mailto:ann@example.org",
+			"ATTENDEE;PARTSTAT=NEEDS-ACTION:mailto:guest@example.com"))
+		i.letter.Data = []byte(strings.Replace(string(i.letter.Data), "ORGANIZER:", "ORGANIZER;CN=Ann Lee:", 1))
+		i.tell(calendar.MethodRequest)
+		b := i.browser()
+		b.get(i.path()).shows(http.StatusOK, "Will you come?", "Organizer Ann Lee").hides("You said")
+		answered := b.post(i.path(), "answer", "ACCEPTED", "comment", "Looking forward").shows(http.StatusOK,
+			"You said that you will come. Ann Lee can see it now.", "Change your answer")
+		if strings.Count(answered.body, "Looking forward") != 1 {
+			t.Errorf("the proposal has the words of the answer:\n%s", answered.body)
+		}
+		b.get(i.path()).shows(http.StatusOK, "You said that you will come.", "Change your answer").
+			hides("Will you come?", "can see it now")
+		proposed := b.post(i.path(), "answer", "PROPOSED", "start", "2026-05-11T14:30", "end", "2026-05-11T16:00",
+			"comment", "My train").shows(http.StatusOK, "You proposed another time", "You said that you will come.").
+			hides("Will you come?")
+		if strings.Count(proposed.body, "My train") != 1 {
+			t.Errorf("the answer has the words of the proposal:\n%s", proposed.body)
+		}
 	})
 }
 

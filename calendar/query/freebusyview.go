@@ -185,3 +185,21 @@ func (s *Queries) ObjectByUID(
 	}
 	return calendar.Object{}, calendar.ErrNoUID(uid)
 }
+
+// OwnByUID returns an object in one of the caller's own calendars by its UID, with its data.
+func (s *Queries) OwnByUID(ctx context.Context, c calendar.Caller, uid calendar.UID) (calendar.Object, error) {
+	home, err := s.CalendarsInHome(ctx, c)
+	if err != nil {
+		return calendar.Object{}, err
+	}
+	for _, cal := range home {
+		if cal.Access != calendar.OwnerAccess {
+			continue
+		}
+		o, err := s.ObjectByUID(ctx, nil, c, cal, uid)
+		if err == nil || calendar.ReasonOf(err) != calendar.NotFound {
+			return o, err
+		}
+	}
+	return calendar.Object{}, calendar.ErrNoUID(uid)
+}

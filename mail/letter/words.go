@@ -179,3 +179,18 @@ func SummaryOf(l calendar.Letter, local *time.Location) (Summary, error) {
 	v := s.view()
 	return Summary{v.Title, v.When, v.Repeats, v.Where, v.Description, v.Organizer, myStatus(v, l.To), v.End}, nil
 }
+
+// AnswerIn returns the present answer of a letter's recipient from the organizer's event; "" if it has none.
+func AnswerIn(event []byte, l calendar.Letter) string {
+	s, err := read(event, nil)
+	if err != nil {
+		return "" // the event is gone, or nothing that people are invited to
+	}
+	c := s.main()
+	for _, o := range s.series.Overrides {
+		if l.Recurrence != "" && o.Property("RECURRENCE-ID").Value() == l.Recurrence {
+			c = o
+		}
+	}
+	return myStatus(view{Attendees: attendees(c)}, l.To)
+}

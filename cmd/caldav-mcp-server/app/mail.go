@@ -26,7 +26,8 @@ func AnswersOf(ctx context.Context, p *console.Console, c settings.Config, h *Ap
 	}
 	key, err := h.MailKey(ctx)
 	return &mail.Answers{
-		Store: h.Store, Middle: h.Calendars, Key: key, Page: c.BaseURL.JoinPath(web.AnswerPath), Now: p.Now,
+		Store: h.Store, Middle: h.Calendars, Events: h.Calendars, Key: key,
+		Page: c.BaseURL.JoinPath(web.AnswerPath), Now: p.Now,
 	}, err
 }
 
