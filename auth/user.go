@@ -6,11 +6,11 @@ import (
 	"net/mail"
 	"regexp"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/zone"
 )
 
 // NewUser describes a new user. Only Name and Password are required.
@@ -191,9 +191,12 @@ func CheckTimezone(name string) error {
 	if name == "" {
 		return nil
 	}
-	// "Local" is the server's own zone.
-	if _, err := time.LoadLocation(name); err != nil || name == "Local" {
-		return invalid("%q is no time zone; use an IANA name such as Europe/Berlin", shortened(name, maxTitle))
+	chosen, err := zone.Choose(name)
+	switch {
+	case err != nil:
+		return invalid("%v", err)
+	case chosen != name:
+		return invalid("%q is no time zone; did you mean %s?", shortened(name, maxTitle), chosen)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/zone"
 )
 
 func (h *Handler) accountPages() []page {
@@ -26,7 +27,9 @@ func (h *Handler) accountPages() []page {
 
 // settingsContent is the data of the settings page.
 type settingsContent struct {
-	User      calendar.User
+	User calendar.User
+	// Places are the time zones to choose from.
+	Places    []string
 	WeekStart []choice
 	Days      []choice
 	// Opens and Closes are the working hours.
@@ -61,7 +64,7 @@ func (p settingsPages) settingsContent(u calendar.User) (settingsContent, error)
 	digest, err := p.digestContent(u)
 	opens, closes, _ := strings.Cut(u.WorkingHours, "-")
 	return settingsContent{
-		User: u, WeekStart: dayChoices(cmp.Or(u.WeekStart, "mon")), Addresses: addresses, Proofs: p.Proofs != nil,
+		User: u, Places: zone.Places(), WeekStart: dayChoices(cmp.Or(u.WeekStart, "mon")), Addresses: addresses, Proofs: p.Proofs != nil,
 		Digest: digest,
 		Days:   dayChoices(strings.Fields(cmp.Or(u.WorkingDays, "mon tue wed thu fri"))...),
 		Opens:  cmp.Or(opens, "09:00"), Closes: cmp.Or(closes, "17:00"),
@@ -84,10 +87,14 @@ func (p settingsPages) showSettings(u calendar.User, wrong error) error {
 
 func (p settingsPages) saveSettings() error {
 	u := p.user()
-	u.DisplayName, u.Timezone, u.WeekStart = p.field("display-name"), p.field("timezone"), p.field("week-start")
+	var err error
+	u.DisplayName, u.WeekStart = p.field("display-name"), p.field("week-start")
 	u.WorkingDays = strings.Join(p.r.PostForm["day"], " ")
 	u.WorkingHours = p.field("opens") + "-" + p.field("closes")
-	_, err := p.ChangeUser(p.r.Context(), u.Name, auth.UserEdit{
+	if u.Timezone, err = p.timezone(); err != nil {
+		return p.showSettings(u, err)
+	}
+	_, err = p.ChangeUser(p.r.Context(), u.Name, auth.UserEdit{
 		DisplayName: &u.DisplayName, Timezone: &u.Timezone, WeekStart: &u.WeekStart, WorkingDays: &u.WorkingDays,
 		WorkingHours: &u.WorkingHours,
 	})

@@ -3,7 +3,6 @@ package web
 import (
 	"strings"
 
-	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 )
 
@@ -266,10 +265,11 @@ func (p calendarPages) fillIn(props *calendar.Properties, cal calendar.Calendar)
 		return nil
 	}
 	props.Transparent = p.field("free") != ""
-	if name := p.field("timezone"); name != props.Timezone {
-		if err := auth.CheckTimezone(name); err != nil {
-			return err
-		}
+	name, err := p.timezone()
+	if err != nil {
+		return err
+	}
+	if name != props.Timezone {
 		props.Timezone, props.TimezoneData = name, nil
 	}
 	return nil

@@ -24,6 +24,19 @@ func (p *pageRequest) clock() clock {
 	return clock{p.Now(), z}
 }
 
+// timezone returns the zone that a form names, as IANA writes it; "" if it names none.
+func (p *pageRequest) timezone() (string, error) {
+	text := p.field("timezone")
+	if text == "" {
+		return "", nil
+	}
+	name, err := zone.Choose(text)
+	if err != nil {
+		return text, calendar.Errorf(calendar.Invalid, "", "%v", err)
+	}
+	return name, nil
+}
+
 func (c clock) in(t time.Time) time.Time { return t.In(c.zone.Location()) }
 
 // midnight returns the start of today.

@@ -23,6 +23,8 @@ const (
 // homeContent is the data of the home page.
 type homeContent struct {
 	agenda
+	// Zone is the visitor's time zone.
+	Zone        string
 	Invitations []invitation
 	// Proposals are new times that guests propose for the visitor's events. UnreadProposals counts such messages that
 	// are too long to show.
@@ -44,6 +46,7 @@ type homePages struct{ *pageRequest }
 
 func (p homePages) home() (content homeContent, err error) {
 	c := p.clock()
+	content.Zone = c.zone.Name()
 	if content.agenda, err = p.agenda(c); err != nil {
 		return content, err
 	}

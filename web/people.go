@@ -95,6 +95,7 @@ func (p userPages) invite() error {
 	}
 	u, err := p.NewUser(p.r.Context(), auth.NewUser{
 		Name: content.Name, DisplayName: content.DisplayName, Email: content.Email, Admin: content.Admin, Invited: true,
+		Timezone: p.user().Timezone,
 	})
 	if err != nil {
 		return p.again("invite", content, err)

@@ -44,6 +44,68 @@ func TestAdminsAlone(t *testing.T) {
 	})
 }
 
+// Whoever is invited has the inviter's time zone, unless their browser or they themselves name another one. A user
+// without a zone gets that of the browser at the first sign-in. The home page says UTC, and a zone can be typed in
+// several ways.
+func TestZones(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.admin()
+		root := h.as("root")
+		is := func(name, want string) {
+			t.Helper()
+			u, err := h.auth.User(t.Context(), name)
+			h.must(err)
+			if u.Timezone != want {
+				t.Errorf("%s has the zone %q, want %q", name, u.Timezone, want)
+			}
+		}
+		settings := []string{"week-start", "mon", "day", "mon", "opens", "08:00", "closes", "16:00", "timezone", ""}
+		set := func(b *browser, zone string) shown {
+			settings[len(settings)-1] = zone
+			return b.post("settings", settings...)
+		}
+		set(root, "europe/berlin").shows(http.StatusOK, "Saved")
+		is("root", "Europe/Berlin")
+		set(root, "Berlin").shows(http.StatusUnprocessableEntity, "did you mean Europe/Berlin?")
+		set(root, "GMT+1").shows(http.StatusUnprocessableEntity, "use the name of a place, such as Europe/Berlin")
+		invite := func(name string) string {
+			made := root.post("invite", "name", name).shows(http.StatusOK, "shown only now")
+			is(name, "Europe/Berlin")
+			return strings.TrimPrefix(made.secret(), h.server.URL+"/account/")
+		}
+		anns, bens := invite("ann"), invite("ben")
+		guest := h.browser()
+		if page := guest.get(anns).body; !strings.Contains(page, `value="Europe/Berlin"`) ||
+			!strings.Contains(page, `<option value="Asia/Tokyo">`) || !strings.Contains(page, "/static/zone-") {
+			t.Errorf("the zone cannot be chosen:\n%s", page)
+		}
+		guest.post(anns, "password", rightPassword, "again", rightPassword, "timezone", "Tokyo").
+			shows(http.StatusUnprocessableEntity, "did you mean Asia/Tokyo?")
+		guest.post(anns, "password", rightPassword, "again", rightPassword, "timezone", "Asia/Tokyo").
+			shows(http.StatusOK, "Home")
+		is("ann", "Asia/Tokyo")
+		h.browser().post(bens, "password", rightPassword, "again", rightPassword).shows(http.StatusOK, "Home")
+		is("ben", "Europe/Berlin")
+
+		_, err := h.auth.CreateUser(t.Context(), auth.NewUser{Name: "zoe", Password: rightPassword})
+		h.must(err)
+		zoe := h.as("zoe")
+		if home := zoe.get("").body; !strings.Contains(home, `data-zone="UTC">Times are in the time zone UTC`) {
+			t.Errorf("the home page does not say that it shows UTC:\n%s", home)
+		}
+		zoe.post("sign-out")
+		for _, browsers := range []string{"Mars/Base", "America/New_York", "Asia/Tokyo"} {
+			b := h.browser()
+			b.post("sign-in", "name", "zoe", "password", rightPassword, "timezone", browsers).shows(http.StatusOK)
+			is("zoe", map[bool]string{false: "America/New_York"}[browsers == "Mars/Base"])
+		}
+		if home := h.as("zoe").get("").body; !strings.Contains(home, `data-zone="America/New_York" hidden>`) {
+			t.Errorf("the home page has no zone to compare with the browser's:\n%s", home)
+		}
+	})
+}
+
 // Anyone who is invited chooses a password, once; a reset link ends what was.
 func TestInvite(t *testing.T) {
 	t.Parallel()

@@ -1,10 +1,12 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/zone"
 )
 
 func (h *Handler) signInPages() []page {
@@ -97,8 +99,21 @@ func (p *pageRequest) begin(e auth.Entry) error {
 	}
 	p.session = e.Session
 	p.named()
+	p.adoptZone()
 	p.setCookie(sessionCookie, string(e.Secret), sessionAge)
 	return p.leadTo(p.next())
+}
+
+// adoptZone gives a user who has no time zone that of the browser. A browser without the script names none. Errors do
+// not prevent the sign-in: the home page says which zone it uses.
+func (p *pageRequest) adoptZone() {
+	name, err := p.timezone()
+	if err != nil || name == "" || p.user().Timezone != "" {
+		return
+	}
+	if _, err := p.ChangeUser(p.r.Context(), p.user().Name, auth.UserEdit{Timezone: &name}); err != nil {
+		p.Logger.WarnContext(p.r.Context(), "the browser's time zone was not stored", "error", err)
+	}
 }
 
 // endSession ends the browser's session, if it has one.
@@ -163,6 +178,9 @@ type passwordLinkContent struct {
 	Kind        auth.PasswordLinkKind
 	Name, Title string
 	Secret      string
+	// Timezone and Places are the field of an invitation: the user's zone, and those to choose from.
+	Timezone string
+	Places   []string
 }
 
 // passwordLinkPages set a password by an invite or reset link.
@@ -171,7 +189,13 @@ type passwordLinkPages struct{ *pageRequest }
 func (p passwordLinkPages) passwordLinkContent() (passwordLinkContent, error) {
 	secret := p.r.PathValue("secret")
 	link, err := p.Auth.PasswordLink(p.r.Context(), secret)
-	return passwordLinkContent{Kind: link.Kind, Name: link.User.Name, Title: link.User.Title(), Secret: secret}, err
+	content := passwordLinkContent{
+		Kind: link.Kind, Name: link.User.Name, Title: link.User.Title(), Secret: secret,
+	}
+	if link.Kind == auth.Invitation {
+		content.Timezone, content.Places = link.User.Timezone, zone.Places()
+	}
+	return content, err
 }
 
 func (p passwordLinkPages) redeem() error {
@@ -179,13 +203,22 @@ func (p passwordLinkPages) redeem() error {
 	if err != nil {
 		return err
 	}
+	timezone, wrongZone := p.timezone()
+	if content.Kind == auth.Invitation && p.r.PostForm.Has("timezone") {
+		content.Timezone = timezone
+	}
 	password, err := p.newPassword()
-	if err != nil {
+	if err = cmp.Or(err, wrongZone); err != nil {
 		return p.again("passwordlink", content, err)
 	}
 	u, err := p.Auth.Redeem(p.r.Context(), content.Secret, password)
 	if err != nil {
 		return p.again("passwordlink", content, err)
+	}
+	if content.Kind == auth.Invitation && content.Timezone != u.Timezone {
+		if _, err := p.ChangeUser(p.r.Context(), u.Name, auth.UserEdit{Timezone: &content.Timezone}); err != nil {
+			return err
+		}
 	}
 	if err := p.endSession(); err != nil {
 		return err
