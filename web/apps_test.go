@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -119,7 +120,7 @@ func TestProfile(t *testing.T) {
 	each(t, func(h *house) {
 		h.user("ann")
 		b := h.as("ann")
-		b.get("connect").shows(http.StatusOK, b.server.URL+"/", "http://127.0.0.1:5233/mcp")
+		b.get("connect").shows(http.StatusOK, "http://cal.example.org:5232/", "claude.ai").hides("cannot connect yet")
 		b.get("connect/fridge").shows(http.StatusNotFound)
 		page := b.post("connect/apple").shows(http.StatusOK, "10 minutes")
 		if !strings.Contains(page.body, "<svg") {
@@ -136,8 +137,8 @@ func TestProfile(t *testing.T) {
 		keys := plistKeys(t, first.body)
 		secret := keys["CalDAVPassword"]
 		for key, want := range map[string]string{
-			"CalDAVHostName": "127.0.0.1", "CalDAVUsername": "ann", "CalDAVPrincipalURL": "/",
-			"CalDAVPort":     strings.Split(b.server.URL, ":")[2],
+			"CalDAVHostName": "cal.example.org", "CalDAVUsername": "ann", "CalDAVPrincipalURL": "/",
+			"CalDAVPort":     "5232",
 			"PayloadVersion": "1", "CalDAVPassword": tokenText.FindString(page.body),
 		} {
 			if keys[key] != want {
@@ -152,6 +153,29 @@ func TestProfile(t *testing.T) {
 		path = regexp.MustCompile(`/account/profile/[\w-]+`).FindString(b.post("connect/apple").body)
 		h.pass(11 * time.Minute)
 		device.get(path).shows(http.StatusUnprocessableEntity, "That took too long")
+	}, reachable)
+}
+
+// reachable gives a house an address that phones can reach.
+func reachable(c *web.Config) { c.BaseURL = &url.URL{Scheme: "http", Host: "cal.example.org:5232"} }
+
+// A server that only this machine reaches says so, and makes neither a code nor an app password for a phone.
+func TestConnectLocally(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.user("ann")
+		b := h.as("ann")
+		b.get("connect").shows(http.StatusOK, b.server.URL+"/", "http://127.0.0.1:5233/mcp", "cannot connect yet",
+			"works on this machine only", "BASE_URL").hides("claude.ai")
+		for _, device := range []string{"connect/apple", "connect/android"} {
+			b.get(device).shows(http.StatusOK, "cannot reach this server", "BASE_URL").hides("Make the code")
+			b.post(device).shows(http.StatusUnprocessableEntity, "cannot reach this server").hides("<svg")
+		}
+		tokens, err := h.auth.Tokens(t.Context(), "ann")
+		h.must(err)
+		if len(tokens) != 0 {
+			t.Errorf("app passwords were made: %v", tokens)
+		}
 	})
 }
 
@@ -188,10 +212,8 @@ func TestAndroid(t *testing.T) {
 	each(t, func(h *house) {
 		h.user("ann")
 		page := h.as("ann").post("connect/android").shows(http.StatusOK)
-		host := strings.TrimPrefix(h.server.URL, "http://")
-		if want := "caldav://ann:" + tokenText.FindString(page.body) + "@" + host +
-			"/"; !strings.Contains(page.body, want) {
+		if want := "caldav://ann:" + tokenText.FindString(page.body) + "@cal.example.org:5232/"; !strings.Contains(page.body, want) {
 			t.Errorf("there is no %s in\n%s", want, page.body)
 		}
-	})
+	}, reachable)
 }

@@ -24,6 +24,8 @@ func (h *Handler) connectPages() []page {
 // connectContent is the data of the page for connecting apps.
 type connectContent struct {
 	UserName, URL, MCP string
+	// Local is set if the addresses work on this machine only.
+	Local bool
 	// OAuth is set if assistants may request access.
 	OAuth bool
 }
@@ -32,7 +34,15 @@ type connectContent struct {
 type connectPages struct{ *pageRequest }
 
 func (p connectPages) connect() error {
-	return p.show("connect", connectContent{p.user().Name, p.address().String(), p.assistantsURL(), p.OAuth != nil})
+	return p.show("connect", connectContent{
+		p.user().Name, p.address().String(), p.assistantsURL(), p.local(), p.OAuth != nil,
+	})
+}
+
+// local reports whether the server's address works on this machine only, so that no other device can connect.
+func (p *pageRequest) local() bool {
+	host := strings.ToLower(p.address().Hostname())
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || net.ParseIP(host).IsLoopback()
 }
 
 // address returns the server's address for calendar apps: the configured BASE_URL, or else the one that the browser
@@ -74,6 +84,8 @@ type device struct {
 // deviceContent is the data of the page for one kind of device.
 type deviceContent struct {
 	Device, Title, App string
+	// Local is set if the device cannot reach the server.
+	Local bool
 	// Code and Link set up the device, once its app password exists.
 	Code template.HTML
 	Link template.URL
@@ -91,7 +103,7 @@ func (p connectPages) device() (device, deviceContent, error) {
 		return d, deviceContent{}, errMissing()
 	}
 	return d, deviceContent{
-		Device: name, Title: d.title, App: d.app, URL: p.address().String(), UserName: p.user().Name,
+		Device: name, Title: d.title, App: d.app, Local: p.local(), URL: p.address().String(), UserName: p.user().Name,
 		Minutes: int(auth.SealedStateLasts.Minutes()),
 	}, nil
 }
@@ -108,6 +120,9 @@ func (p connectPages) connectDevice() error {
 	d, content, err := p.device()
 	if err != nil {
 		return err
+	}
+	if content.Local {
+		return p.again("device", content, calendar.Errorf(calendar.Invalid, "", "no code was created"))
 	}
 	_, secret, err := p.Auth.CreateToken(p.r.Context(), auth.TokenSpec{
 		User: p.user().Name, Name: d.app, Scopes: calendar.ScopeAll,

@@ -128,5 +128,5 @@ func TestProfileKeepsApplesSchema(t *testing.T) {
 				seen[id] = true
 			}
 		}
-	})
+	}, reachable)
 }
