@@ -168,6 +168,8 @@ type Accounts interface {
 	SetMirrorError(ctx context.Context, id CalendarID, why string) error
 	// Mirrored returns the last synchronized state of objects of a calendar, by ref. Nil refs return all of them.
 	Mirrored(ctx context.Context, id CalendarID, refs []string) (map[string]Mirrored, error)
+	// MirrorFaulty returns objects that could not be taken over, up to the given number.
+	MirrorFaulty(ctx context.Context, id CalendarID, most int) ([]Mirrored, error)
 	// MirroredByUID returns the last synchronized state of one object, or NotFound.
 	MirroredByUID(ctx context.Context, id CalendarID, uid UID) (Mirrored, error)
 }

@@ -123,7 +123,10 @@ func (g *Guard) Client(l Limits) *http.Client {
 	return &http.Client{
 		Timeout:   l.Time,
 		Transport: &bounded{g, l},
-		CheckRedirect: func(_ *http.Request, via []*http.Request) error {
+		CheckRedirect: func(next *http.Request, via []*http.Request) error {
+			if next.URL.Scheme != "https" && via[len(via)-1].URL.Scheme == "https" {
+				return refused("%s is not https", named(next.URL)) // a password would leave in the clear
+			}
 			if len(via) > l.Redirects {
 				return refused("%s leads elsewhere: at most %d redirects are followed", named(via[0].URL), l.Redirects)
 			}

@@ -204,6 +204,11 @@ func (s mirrorStore) Mirrored(
 	return found, err
 }
 
+// MirrorFaulty implements [calendar.Accounts].
+func (s mirrorStore) MirrorFaulty(ctx context.Context, id calendar.CalendarID, most int) ([]calendar.Mirrored, error) {
+	return db.RowsOf(ctx, s.db.Reads, scanMirrored, selectMirrored+`AND fault <> '' ORDER BY ref LIMIT $2`, id, most)
+}
+
 // MirroredByUID implements [calendar.Accounts].
 func (s mirrorStore) MirroredByUID(
 	ctx context.Context, id calendar.CalendarID, uid calendar.UID,

@@ -74,8 +74,9 @@ type note struct {
 type linkedCalendar struct {
 	swatch
 	ID calendar.CalendarID
-	// Wrong is the reason why the copy is missing or incomplete.
-	Wrong string
+	// Wrong is the reason why the copy is missing or incomplete, KeptOut the entries that are left out, with reasons.
+	Wrong   string
+	KeptOut []string
 }
 
 // states describe the status of an account.
@@ -121,7 +122,11 @@ func (p linkedPages) linkedContent() (linkedContent, error) {
 		}
 		for _, cal := range l.Calendars {
 			a.Noted = a.Noted || cal.Followed()
-			a.Calendars = append(a.Calendars, linkedCalendar{swatchOf(cal.Calendar), cal.ID, wrongWith(cal.State)})
+			one := linkedCalendar{swatchOf(cal.Calendar), cal.ID, wrongWith(cal.State), nil}
+			for _, f := range cal.KeptOut {
+				one.KeptOut = append(one.KeptOut, excerpt(string(f.UID)+": "+f.Fault))
+			}
+			a.Calendars = append(a.Calendars, one)
 		}
 		content.Accounts = append(content.Accounts, a)
 	}

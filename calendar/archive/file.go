@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // File is an imported file. It is corrected to RFC 5545 as far as its meaning is clear; see
@@ -21,6 +22,8 @@ type File struct {
 	mends, faults []Mend
 	// wide are the corrections that concern the whole file.
 	wide []Mend
+	// lastCounts is set if the last of several equal revisions counts.
+	lastCounts bool
 }
 
 // mendsMost limits the reported corrections, because a hostile file can need one in every line.
@@ -47,6 +50,26 @@ func Open(data []byte) (*File, error) {
 	}
 	return f, nil
 }
+
+// OpenFeed reads a published calendar in the charset that the server declares; "" if it declares none. Of several
+// components with one UID and no sign of their order, the last one counts, because a feed cannot be corrected.
+func OpenFeed(data []byte, charset string) (*File, error) {
+	if c := charsets[strings.ToUpper(charset)]; c != nil && !utf8.Valid(data) {
+		decoded, err := c.NewDecoder().Bytes(data)
+		if err != nil {
+			return nil, fmt.Errorf("reading the charset %.40q: %w", charset, err)
+		}
+		data = decoded
+	}
+	f, err := Open(data)
+	if err == nil {
+		f.lastCounts = true
+	}
+	return f, err
+}
+
+// Text returns the text of the file in UTF-8.
+func (f *File) Text() []byte { return f.text }
 
 // Mends returns the corrections to the file as a whole.
 func (f *File) Mends() []Mend { return f.wide }

@@ -201,8 +201,9 @@ type version struct {
 	// of is the RECURRENCE-ID; zero for the master.
 	of       ical.Time
 	sequence int
-	stamp    int64
-	known    bool
+	// stamp is the DTSTAMP, modified the LAST-MODIFIED, in seconds.
+	stamp, modified int64
+	known           bool
 }
 
 func versionOf(c *ical.Component) version {
@@ -215,20 +216,29 @@ func versionOf(c *ical.Component) version {
 	if p := c.Property("SEQUENCE"); p != nil {
 		v.sequence, _ = p.Int() // an invalid number counts as 0
 	}
-	if p := c.Property("DTSTAMP"); p != nil {
-		if t, err := p.Time(); err == nil {
-			v.stamp = t.Civil.Seconds()
-		}
-	}
+	v.stamp, v.modified = secondsOf(c, "DTSTAMP"), secondsOf(c, "LAST-MODIFIED")
 	return v
 }
 
-func (v version) compare(w version) int {
-	return cmp.Or(cmp.Compare(v.sequence, w.sequence), cmp.Compare(v.stamp, w.stamp))
+// secondsOf returns a time property of a component; 0 if it is missing or invalid.
+func secondsOf(c *ical.Component, name string) int64 {
+	if p := c.Property(name); p != nil {
+		if t, err := p.Time(); err == nil {
+			return t.Civil.Seconds()
+		}
+	}
+	return 0
 }
 
-// newest keeps only the newest revision of each component, if one is clearly the newest.
-func (g *group) newest(source func(int) int) (mends []Mend) {
+func (v version) compare(w version) int {
+	return cmp.Or(
+		cmp.Compare(v.sequence, w.sequence), cmp.Compare(v.stamp, w.stamp), cmp.Compare(v.modified, w.modified),
+	)
+}
+
+// newest keeps only the newest revision of each component, if one is clearly the newest, or if the last of equal ones
+// counts.
+func (g *group) newest(source func(int) int, lastCounts bool) (mends []Mend) {
 	best, equals := make(map[ical.Time]piece), make(map[ical.Time]int)
 	for _, p := range g.pieces {
 		if !p.version.known {
@@ -236,7 +246,7 @@ func (g *group) newest(source func(int) int) (mends []Mend) {
 		}
 		of := p.version.of
 		switch b, found := best[of]; {
-		case !found || p.version.compare(b.version) > 0:
+		case !found || p.version.compare(b.version) > 0 || lastCounts && p.version.compare(b.version) == 0:
 			best[of], equals[of] = p, 1
 		case p.version.compare(b.version) == 0:
 			equals[of]++

@@ -25,6 +25,8 @@ type Part struct {
 	Line int
 	// Mends are the corrections to the object.
 	Mends []Mend
+	// Replaced are the corrections among them that left an older version of a component out.
+	Replaced []Mend
 	// from maps the object's lines to lines of the file.
 	from []stretch
 	file *File
@@ -214,12 +216,13 @@ func (s *splitter) part(g *group) Part {
 	if g.err != nil {
 		return Part{Kind: g.kind, UID: g.uid, Line: s.file.source(g.pieces[0].line), Err: g.err}
 	}
-	mends := g.newest(s.file.source)
+	mends := g.newest(s.file.source, s.file.lastCounts)
 	s.mendZones(g)
 	p := Part{Kind: g.kind, UID: g.uid, Line: s.file.source(g.pieces[0].line), file: s.file}
 	for _, m := range mends {
-		p.Mends = append(p.Mends, Mend{s.file.source(m.Line), m.How})
+		p.Replaced = append(p.Replaced, Mend{s.file.source(m.Line), m.How})
 	}
+	p.Mends = append(p.Mends, p.Replaced...)
 	w := assembler{part: &p, line: 1}
 	in := g.pieces[0].in
 	w.text("BEGIN:VCALENDAR\r\n")

@@ -45,7 +45,12 @@ type Linked struct {
 type LinkedCalendar struct {
 	calendar.Calendar
 	State calendar.Mirror
+	// KeptOut are entries that cannot be shown, with the reasons; at most keptOutMost.
+	KeptOut []calendar.Mirrored
 }
+
+// keptOutMost bounds the entries that are listed with the reason why they cannot be shown.
+const keptOutMost = 20
 
 // Offers reports whether accounts of this kind can be linked on this server.
 func (m *Mirror) Offers(provider string) bool {
@@ -344,7 +349,13 @@ func (m *Mirror) with(ctx context.Context, c calendar.Caller, a calendar.Account
 			return one, err
 		}
 		state.Cursor = ""
-		one.Calendars = append(one.Calendars, LinkedCalendar{cal, state})
+		var faults []calendar.Mirrored
+		if state.Faults > 0 {
+			if faults, err = m.Store.MirrorFaulty(ctx, cal.ID, keptOutMost); err != nil {
+				return one, err
+			}
+		}
+		one.Calendars = append(one.Calendars, LinkedCalendar{cal, state, faults})
 	}
 	return one, nil
 }
@@ -360,9 +371,19 @@ func (m *Mirror) Refresh(ctx context.Context, c calendar.Caller, id calendar.Acc
 	}
 	arrived, err := m.visit(ctx, a, true)
 	if err != nil {
-		return arrived, refused(err, a.Name)
+		return arrived, notRefreshed(err, a.Name)
 	}
 	return arrived, nil
+}
+
+// notRefreshed turns the error of a sync into an error for the user who asked for it. It has the reason.
+func notRefreshed(err error, name string) error {
+	if _, own := errors.AsType[*calendar.Error](err); own {
+		return err
+	}
+	e := calendar.Errorf(calendar.Unavailable, "", "%s was not refreshed: %s", name, Told(err))
+	e.Cause = errors.Join(calendar.ErrElsewhere, err)
+	return e
 }
 
 // Unlink deletes an account and its secret. Its calendars become ordinary calendars of the caller, or go to the trash.

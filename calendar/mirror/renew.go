@@ -53,7 +53,7 @@ func (m *Mirror) renew(
 	}
 	arrived, err := m.visit(ctx, a, true)
 	if err != nil {
-		return Linked{}, arrived, refused(err, a.Name)
+		return Linked{}, arrived, notRefreshed(err, a.Name)
 	}
 	all, err := m.linked(ctx, c, a.ID)
 	return all, arrived, err

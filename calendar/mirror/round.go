@@ -30,8 +30,8 @@ const (
 	// Pauses after failed syncs grow from firstPause to longestPause. After pausedAfter, syncs stop.
 	firstPause, longestPause = 2 * time.Minute, 24 * time.Hour
 	pausedAfter              = 4 * 7 * 24 * time.Hour
-	// secondLook is when an account whose listing lacks most of its objects is listed again. The ledger waits for ten
-	// minutes before it deletes them.
+	// secondLook is when an account whose listing lacks most of its objects is listed again. After ten minutes, the
+	// ledger may delete them.
 	secondLook = 11 * time.Minute
 )
 

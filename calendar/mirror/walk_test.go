@@ -448,6 +448,13 @@ func TestAMirrorShowsWhatIsThere(t *testing.T) {
 			all[0].Secret != nil {
 			h.t.Errorf("the broken one: %+v", s)
 		}
+		if out := all[0].Calendars[0].KeptOut; len(out) != 1 || out[0].UID != "b" || out[0].Fault == "" {
+			h.t.Errorf("what is kept out: %+v", out)
+		}
+		h.model.fault = func() (error, bool) { return &mirror.Later{Why: "there is nothing there (404)"}, false }
+		if err := h.refresh(); err == nil || !strings.Contains(err.Error(), "Work was not refreshed: there is") {
+			h.t.Errorf("a refresh of what is gone says %v", err)
+		}
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"net/url"
 	"slices"
@@ -56,8 +57,10 @@ func open(guard *outbound.Guard, s mirror.Secret) (mirror.Source, error) {
 		return nil, err
 	}
 	f := &feed{
-		client: guard.Client(outbound.Limits{Time: feedTime, Bytes: feedBytes, Redirects: redirects}), at: at,
-		user: at.User,
+		client: guard.Client(outbound.Limits{
+			Time: feedTime, Bytes: feedBytes, Redirects: redirects, Plain: true,
+		}),
+		at: at, user: at.User,
 	}
 	f.at.User = nil
 	if s.Username != "" {
@@ -75,6 +78,8 @@ func address(text string) (*url.URL, error) {
 	switch strings.ToLower(at.Scheme) {
 	case "webcal", "webcals", "https":
 		at.Scheme = "https"
+	case "http":
+		at.Scheme = "http"
 	default:
 		return nil, mirror.Refusef("an address of a calendar begins with https:// or webcal://, not %s:", at.Scheme)
 	}
@@ -102,11 +107,11 @@ type cursor struct {
 
 // Calendars implements [mirror.Source].
 func (f *feed) Calendars(ctx context.Context) ([]mirror.Remote, error) {
-	text, _, err := f.get(ctx, cursor{})
+	file, _, err := f.get(ctx, cursor{})
 	if err != nil {
 		return nil, err
 	}
-	head := archive.ReadHeader(text)
+	head := file.Header()
 	r := mirror.Remote{
 		Name: head.Name, Color: head.Color, Zone: head.Timezone, Description: head.Description, Primary: true,
 	}
@@ -123,13 +128,14 @@ func (f *feed) Changes(ctx context.Context, _, at string) (mirror.Changes, error
 	if at := sumOf([]byte(f.at.String())); was.At != "" && was.At != at {
 		was = cursor{}
 	}
-	text, now, err := f.get(ctx, was)
+	file, now, err := f.get(ctx, was)
 	if err != nil {
 		return mirror.Changes{}, err
 	}
-	if text == nil {
+	if file == nil {
 		return mirror.Changes{Cursor: at, Wait: was.Wait}, nil
 	}
+	text := file.Text()
 	now.At, now.Sum, now.Wait = sumOf([]byte(f.at.String())), sumOf(text), waitOf(text)
 	next, err := json.Marshal(now)
 	if err != nil {
@@ -139,7 +145,7 @@ func (f *feed) Changes(ctx context.Context, _, at string) (mirror.Changes, error
 	if now.Sum == was.Sum {
 		return changes, nil
 	}
-	changes.Objects = objects(text)
+	changes.Objects = objects(file)
 	// A broken component without a UID may be any of the previous events, so treat none as deleted.
 	changes.Whole = !slices.ContainsFunc(changes.Objects, func(o mirror.Object) bool {
 		return o.Fault != "" && o.UID == ""
@@ -157,8 +163,8 @@ func (f *feed) Delete(context.Context, string, mirror.Object) error {
 	return mirror.Refusef("a feed is only read")
 }
 
-// get fetches the feed. It returns no text if the feed is unchanged.
-func (f *feed) get(ctx context.Context, was cursor) ([]byte, cursor, error) {
+// get fetches the feed. It returns no file if the feed is unchanged.
+func (f *feed) get(ctx context.Context, was cursor) (*archive.File, cursor, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, f.at.String(), http.NoBody)
 	if err != nil {
 		return nil, cursor{}, mirror.Refusef("this is no address")
@@ -176,7 +182,7 @@ func (f *feed) get(ctx context.Context, was cursor) ([]byte, cursor, error) {
 	}
 	answer, err := f.client.Do(r)
 	if err != nil {
-		return nil, cursor{}, away(err)
+		return nil, cursor{}, f.away(err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode == http.StatusNotModified && was.Sum != "" {
@@ -187,18 +193,32 @@ func (f *feed) get(ctx context.Context, was cursor) ([]byte, cursor, error) {
 	}
 	text, err := io.ReadAll(answer.Body)
 	if err != nil {
-		return nil, cursor{}, away(err)
+		return nil, cursor{}, f.away(err)
 	}
-	if err := whole(text); err != nil {
+	_, params, err := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	if err != nil {
+		params = nil // many servers send a header that is malformed, or none
+	}
+	file, err := archive.OpenFeed(text, params["charset"])
+	if err != nil {
+		return nil, cursor{}, mirror.Refusef("the calendar cannot be read: %v", err)
+	}
+	if err := whole(file.Text()); err != nil {
 		return nil, cursor{}, err
 	}
-	return text, cursor{ETag: answer.Header.Get("ETag"), Modified: answer.Header.Get("Last-Modified")}, nil
+	return file, cursor{ETag: answer.Header.Get("ETag"), Modified: answer.Header.Get("Last-Modified")}, nil
 }
 
 // away classifies the error of a failed request. The client's own errors contain the address, which is often a secret.
-func away(err error) error {
+func (f *feed) away(err error) error {
 	if own, ok := errors.AsType[*outbound.RefusedError](err); ok {
 		return &mirror.Later{Why: strings.TrimPrefix(own.Error(), "Get "), Cause: errors.New("the address is refused")}
+	}
+	if f.at.Scheme == "http" {
+		return &mirror.Later{
+			Why:   "it does not answer there, or is not in a network in FETCH_ALLOW; others need https://",
+			Cause: errors.New("no answer"),
+		}
 	}
 	return &mirror.Later{
 		Why: "it does not answer there, or stands for no public address", Cause: errors.New("no answer"),
@@ -244,16 +264,17 @@ func whole(text []byte) error {
 	return nil
 }
 
-// objects returns the objects of a feed. For a repeated one, the last version counts.
-func objects(text []byte) []mirror.Object {
-	zone := archive.ReadHeader(text).Timezone
+// objects returns the objects of a feed. Of several events with one UID, the newest counts, else the last one. The
+// others become an object with a fault, so that the user sees that something was left out.
+func objects(file *archive.File) []mirror.Object {
+	zone := file.Header().Timezone
 	fallback := func(string) archive.Zone { return archive.Zone{Name: zone, Of: "the feed"} }
 	if zone == "" {
 		fallback = nil
 	}
 	var all []mirror.Object
 	at := map[string]int{}
-	for part := range archive.Split(text, fallback) {
+	for part := range file.Parts(fallback) {
 		o := mirror.Object{Ref: part.Kind + " " + part.UID, Version: sumOf(part.Data), UID: part.UID, Data: part.Data}
 		if part.UID == "" {
 			o.Ref = fmt.Sprintf("line %d", part.Line)
@@ -267,6 +288,12 @@ func objects(text []byte) []mirror.Object {
 		}
 		at[o.Ref] = len(all)
 		all = append(all, o)
+		if n := len(part.Replaced); n > 0 && part.Err == nil {
+			all = append(all, mirror.Object{
+				Ref: o.Ref + " again", UID: part.UID + " again",
+				Fault: fmt.Sprintf("%d events have the UID %.100q; the newest or last one is shown", n+1, part.UID),
+			})
+		}
 	}
 	return all
 }

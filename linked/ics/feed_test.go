@@ -198,11 +198,88 @@ func TestOnlyWhatIsBrokenIsKeptOut(t *testing.T) {
 	}
 }
 
+// TestFeedsInLatin1 follows feeds of old programs, with and without a charset in the header.
+func TestFeedsInLatin1(t *testing.T) {
+	t.Parallel()
+	for header, summary := range map[string]string{
+		"text/calendar; charset=iso-8859-1": "K\xf6ln", "text/calendar": "K\xf6ln", "": "K\xf6ln",
+		"text/calendar; charset=windows-1251": "\xca\xe8\xe5\xe2", // which only the header tells from Windows-1252
+		"text/calendar; charset=ISO-8859-15":  "Köln",             // it is UTF-8
+	} {
+		want := map[string]string{"K\xf6ln": "Köln", "\xca\xe8\xe5\xe2": "Киев", "Köln": "Köln"}[summary]
+		p := newPublisher(t)
+		p.header.Set("Content-Type", header)
+		p.text = feedOf(event("a", summary))
+		got, err := p.source(t, "https").Changes(t.Context(), "", "")
+		if err != nil || len(got.Objects) != 1 || !strings.Contains(string(got.Objects[0].Data), "SUMMARY:"+want) {
+			t.Errorf("%s: %+v, %v", header, got, err)
+		}
+	}
+}
+
+// TestAUIDTwice: of two events with one UID the newer one is shown, or the last one, and a fault names the other.
+func TestAUIDTwice(t *testing.T) {
+	t.Parallel()
+	revised := func(summary, line string) string {
+		return strings.Replace(event("d", summary), "SUMMARY", line+"\r\nSUMMARY", 1)
+	}
+	for name, events := range map[string][2]string{
+		"the last":         {event("d", "other"), event("d", "shown")},
+		"by SEQUENCE":      {revised("shown", "SEQUENCE:2"), revised("other", "SEQUENCE:1")},
+		"by LAST-MODIFIED": {revised("shown", "LAST-MODIFIED:20260102T000000Z"), revised("other", "CLASS:PUBLIC")},
+	} {
+		p := newPublisher(t)
+		p.text = feedOf(events[0], event("x", "x"), events[1])
+		got, err := p.source(t, "https").Changes(t.Context(), "", "")
+		if err != nil || len(got.Objects) != 3 || !got.Whole {
+			t.Fatalf("%s: %+v, %v", name, got, err)
+		}
+		if text := string(got.Objects[0].Data); !strings.Contains(text, "SUMMARY:shown") ||
+			strings.Contains(text, "SUMMARY:other") {
+			t.Errorf("%s: %s", name, text)
+		}
+		if why := got.Objects[1].Fault; !strings.Contains(why, `2 events have the UID "d"`) {
+			t.Errorf("%s: it says %q", name, why)
+		}
+	}
+}
+
+// TestPlainFeedsAtHome: http is for networks that the administrator names.
+func TestPlainFeedsAtHome(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(feedOf(event("a", "one"))))
+	}))
+	t.Cleanup(server.Close)
+	at := mirror.Opening{Secret: mirror.Secret{URL: server.URL + "/feed.ics"}}
+	home := outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}
+	s, err := ics.Provider(outbound.New(home)).Open(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Changes(t.Context(), "", ""); err != nil || len(got.Objects) != 1 {
+		t.Errorf("in an allowed network: %+v, %v", got, err)
+	}
+	elsewhere := outbound.Config{Lookup: func(context.Context, string) ([]netip.Addr, error) {
+		return []netip.Addr{netip.MustParseAddr("192.0.9.9")}, nil
+	}}
+	for _, url := range []string{"http://example.com/a.ics", "http://example.com:443/a.ics"} {
+		s, err := ics.Provider(outbound.New(elsewhere)).Open(mirror.Opening{Secret: mirror.Secret{URL: url}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = s.Changes(t.Context(), "", ""); err == nil ||
+			!strings.Contains(err.Error(), "https") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
 func TestAddressesThatAreNone(t *testing.T) {
 	t.Parallel()
 	provider := ics.Provider(outbound.New(outbound.Config{}))
 	for _, bad := range []string{
-		"", "file:///etc/passwd", "gopher://x/", "http://example.com/a.ics", "https://", "::",
+		"", "file:///etc/passwd", "gopher://x/", "https://", "::",
 	} {
 		if _, err := provider.Open(mirror.Opening{Secret: mirror.Secret{URL: bad}}); err == nil {
 			t.Errorf("%q is opened", bad)

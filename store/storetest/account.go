@@ -271,6 +271,7 @@ func mirrorRemembersObjects(b *bundle) {
 	for _, ask := range [][]string{nil, {"1", "2", "3"}} {
 		gives(b, "by ref", map[string]calendar.Mirrored{"1": one, "2": two})(b.Mirrored(b.Context(), cal.ID, ask))
 	}
+	gives(b, "faulty", []calendar.Mirrored{two})(b.MirrorFaulty(b.Context(), cal.ID, 5))
 	gives(b, "by UID", two)(b.MirroredByUID(b.Context(), cal.ID, "u2"))
 	b.refuses(calendar.NotFound, "")(b.MirroredByUID(b.Context(), cal.ID, "u3"))
 	moved := one

@@ -1,11 +1,10 @@
 package admin
 
 import (
-	"cmp"
 	"context"
 	"flag"
 	"fmt"
-	"strings"
+	"strconv"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -40,13 +39,24 @@ type listedMirror struct {
 	Name     string              `json:"name"`
 	Writable bool                `json:"writable"`
 	Refused  int64               `json:"kept_out,omitempty"`
+	KeptOut  []listedFault       `json:"kept_out_entries,omitempty"`
 	Error    string              `json:"error,omitempty"`
+}
+
+// listedFault is an entry that cannot be shown, and the reason.
+type listedFault struct {
+	UID    calendar.UID `json:"uid"`
+	Reason string       `json:"reason"`
 }
 
 func accountJSON(a ownedAccount) listedAccount {
 	all := make([]listedMirror, 0, len(a.Calendars))
 	for _, c := range a.Calendars {
-		all = append(all, listedMirror{c.ID, c.Name, c.Origin.Writable, c.State.Faults, c.State.Error})
+		var faults []listedFault
+		for _, f := range c.KeptOut {
+			faults = append(faults, listedFault{f.UID, f.Fault})
+		}
+		all = append(all, listedMirror{c.ID, c.Name, c.Origin.Writable, c.State.Faults, faults, c.State.Error})
 	}
 	return listedAccount{
 		a.ID, a.user.Name, a.Provider, a.Name, a.Address, string(a.Status), a.Error, console.JSONTime(a.Checked),
@@ -64,16 +74,14 @@ func ListAccountsCommand() command.Command {
 		},
 		Find:  func(ctx context.Context, h *app.App) ([]ownedAccount, error) { return linkedOf(ctx, h, user) },
 		JSON:  accountJSON,
-		Heads: []string{"ID", "USER", "KIND", "NAME", "AT", "CHECKED", "CALENDARS", "STATE"},
+		Heads: []string{"ID", "USER", "NAME", "CHECKED", "CALENDARS", "STATUS"},
 		Row:   accountRow,
 	}.AsCommand()
 }
 
 func accountRow(a ownedAccount, _ time.Time) []string {
-	var names []string
 	refused := int64(0)
 	for _, c := range a.Calendars {
-		names = append(names, c.Name)
 		refused += c.State.Faults
 	}
 	state := string(a.Status)
@@ -84,8 +92,7 @@ func accountRow(a ownedAccount, _ time.Time) []string {
 		state += fmt.Sprintf(" (%d skipped)", refused)
 	}
 	return []string{
-		console.BriefID(a.ID), a.user.Name, a.Kind, a.Name, a.Address, console.ShownTime(a.Checked),
-		cmp.Or(strings.Join(names, ", "), "-"), state,
+		console.BriefID(a.ID), a.user.Name, a.Name, console.ShownTime(a.Checked), strconv.Itoa(len(a.Calendars)), state,
 	}
 }
 

@@ -19,7 +19,9 @@ const (
 )
 
 // wholeColumns are never shortened: a truncated time would be wrong, and users type ids again.
-var wholeColumns = []string{"WHEN", "CREATED", "EXPIRES", "LAST USED", "DELETED", "DID", "STATE", "CHANGE", "ID"}
+var wholeColumns = []string{
+	"WHEN", "CREATED", "CHECKED", "EXPIRES", "LAST USED", "DELETED", "DID", "STATE", "CHANGE", "ID",
+}
 
 // PrintTable prints rows in columns with headings. If a line would be too long, the widest cells are shortened.
 func (c *Console) PrintTable(heads []string, rows [][]string) error {
