@@ -41,8 +41,8 @@ type PasswordLinkStore interface {
 	SetPasswordLink(ctx context.Context, v PasswordLink, h SecretHash) error
 	// DropPasswordLinks revokes a user's password links.
 	DropPasswordLinks(ctx context.Context, user calendar.UserID) error
-	// Redeem uses up a password link: it sets the user's password and ends all their sessions. NotFound when the link is
-	// gone.
+	// Redeem uses up a password link: it sets the user's password and ends all their sessions. NotFound when the link
+	// is gone.
 	Redeem(ctx context.Context, id PasswordLinkID, h Hash) error
 }
 
@@ -59,7 +59,9 @@ func (s *Directory) CreatePasswordLink(
 	}
 	raw, now := newRaw(), s.seconds()
 	id, hash := rawParts(raw)
-	v := PasswordLink{ID: PasswordLinkID(id), User: u, Kind: kind, Created: now, Expires: now.Add(passwordLinkLasts[kind])}
+	v := PasswordLink{
+		ID: PasswordLinkID(id), User: u, Kind: kind, Created: now, Expires: now.Add(passwordLinkLasts[kind]),
+	}
 	if err := s.store.SetPasswordLink(ctx, v, hash); err != nil {
 		return PasswordLink{}, "", fmt.Errorf("making the link: %w", err)
 	}

@@ -15,9 +15,12 @@ import (
 // inHome are the kinds of resources in a user's home, which delegates use too.
 const inHome = atHome | atCalendar | atObject | atScheduling
 
-// proxyForms are the addresses of the two groups, by the access of their members.
-var proxyForms = map[calendar.Access]addressForm{
-	calendar.ReadAccess: formProxyRead, calendar.WriteAccess: formProxyWrite,
+// proxyForm returns the address of the group whose members have an access.
+func proxyForm(access calendar.Access) addressForm {
+	if access == calendar.WriteAccess {
+		return formProxyWrite
+	}
+	return formProxyRead
 }
 
 // proxyAccess returns the access of the members of a group.
@@ -131,7 +134,7 @@ func writeProxyFor(access calendar.Access) func(*resource, *dav.Markup) error {
 func writeProxyMembership(r *resource, m *dav.Markup) error {
 	all, err := r.x.delegations()
 	for _, d := range all {
-		m.Href(place{form: proxyForms[d.Access], user: userName(d.Owner.Name)})
+		m.Href(place{form: proxyForm(d.Access), user: userName(d.Owner.Name)})
 	}
 	return err
 }

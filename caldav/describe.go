@@ -22,7 +22,7 @@ func writeResourceType(r *resource, m *dav.Markup) error { return m.Raw(r.node()
 
 func writeDisplayName(r *resource, m *dav.Markup) error {
 	name := r.person().Title()
-	switch r.at.form {
+	switch r.at.form { //nolint:exhaustive // the other resources have the name of their user
 	case formCalendar:
 		name = r.calendar.Name
 	case formProxyRead:

@@ -154,7 +154,7 @@ func (b busyTools) findTime(ctx context.Context, c *call, in *slotQuestion) (ans
 	return answer{v.prose(w, ask, found), v}, nil
 }
 
-// hoursOf are the working hours of somebody else.
+// hoursOf are another person's working hours.
 type hoursOf struct {
 	slot.Hours
 	name, text string
@@ -372,7 +372,7 @@ func (v slotsView) prose(w window, ask slot.Ask, found []slot.Slot) prose {
 	return prose(strings.TrimSpace(b.String()))
 }
 
-// write writes what a line says after the time.
+// write appends the text after the time.
 func (v slotView) write(b *strings.Builder) {
 	if v.Elsewhere != nil {
 		fmt.Fprintf(b, " (%s)", defused(strings.Join(texts(v.Elsewhere), "; ")))

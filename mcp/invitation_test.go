@@ -364,7 +364,8 @@ func lastChange(t *testing.T, door string) string {
 func TestOwnAddresses(t *testing.T) {
 	t.Parallel()
 	alice := calendar.Caller{
-		User: calendar.User{Name: "alice", Email: "Alice@example.com"}, Mails: []string{"alice@example.com", "al@x.test"},
+		User:  calendar.User{Name: "alice", Email: "Alice@example.com"},
+		Mails: []string{"alice@example.com", "al@x.test"},
 	}
 	for address, own := range map[string]bool{
 		"mailto:alice@example.com": true, "MAILTO:ALICE@EXAMPLE.COM": true, "mailto:alice%40example.com": true,
@@ -417,8 +418,8 @@ func TestGuestsOfOneDay(t *testing.T) {
 		"ATTENDEE;ROLE=REQ-PARTICIPANT;PARTSTAT=TENTATIVE;SCHEDULE-STATUS=2.0:mailto\r\n :bob@example.com")
 }
 
-// TestSecondAddressesAreTheUsers: an event that names the user by a verified second address shows their answer, and that
-// it is theirs.
+// TestSecondAddressesAreTheUsers: an event that names the user by a verified second address shows their answer, and
+// that it is theirs.
 func TestSecondAddressesAreTheUsers(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -434,7 +435,8 @@ func TestSecondAddressesAreTheUsers(t *testing.T) {
 			}
 		}
 		answered := func(uid, organizer, attendee string) {
-			h.put(t, work, uid, wrapped(calendar.Event, uid, "DTSTART:20260303T140000Z", "DURATION:PT1H", "SUMMARY:"+uid,
+			h.put(t, work, uid, wrapped(calendar.Event, uid, "DTSTART:20260303T140000Z", "DURATION:PT1H",
+				"SUMMARY:"+uid,
 				"ORGANIZER;SCHEDULE-AGENT=CLIENT:mailto:"+organizer, "ATTENDEE;PARTSTAT=ACCEPTED:mailto:"+organizer,
 				"ATTENDEE;PARTSTAT=DECLINED:mailto:"+attendee))
 		}

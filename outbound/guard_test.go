@@ -190,7 +190,7 @@ func TestCheck(t *testing.T) {
 	w := newWorld(t)
 	for address, want := range map[string]string{
 		"https://10.0.0.1/x": "is an address", "https://93.184.215.14/": "is an address",
-		"http://example.com/": "not https",
+		"http://example.com/":  "not https",
 		"https://example.com/": "", "https://192.168.1.1/": "",
 	} {
 		err := w.guard("192.168.0.0/16").Check(t.Context(), address, limits())

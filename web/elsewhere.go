@@ -176,8 +176,8 @@ func (p providerPages) askToLink(who auth.Identity) error {
 }
 
 func (p providerPages) link() error {
-	return securityPages(p).secured(p.Auth.AcceptIdentity(p.r.Context(), p.session, auth.SealedState(p.field("sealed"))),
-		"linked")
+	state := auth.SealedState(p.field("sealed"))
+	return securityPages(p).secured(p.Auth.AcceptIdentity(p.r.Context(), p.session, state), "linked")
 }
 
 // welcome creates a user for a person whom the provider has authenticated, if the administrator allows it. It uses the

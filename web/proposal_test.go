@@ -32,7 +32,8 @@ func TestProposals(t *testing.T) {
 		hours := 1
 		propose := func(hour int) {
 			start := ical.Instant(time.Date(2026, 5, 3, hour, 0, 0, 0, time.UTC))
-			_, err := h.calendars.Propose(t.Context(), callerOf(users["bob"]), cals["bob"], "lunch", delivery.ProposedTime{
+			bob := callerOf(users["bob"])
+			_, err := h.calendars.Propose(t.Context(), bob, cals["bob"], "lunch", delivery.ProposedTime{
 				Times: edit.Times{
 					Start: edit.To(start),
 					End:   edit.To(ical.Instant(time.Date(2026, 5, 3, hour+hours, 0, 0, 0, time.UTC))),

@@ -165,8 +165,8 @@ func (p securityPages) addPasskey() error {
 	if !ok {
 		return errMissing()
 	}
-	codes, err := p.Auth.AddPasskey(p.r.Context(), site, p.session, auth.SealedState(p.field("sealed")), p.field("name"),
-		p.field("answer"))
+	codes, err := p.Auth.AddPasskey(p.r.Context(), site, p.session, auth.SealedState(p.field("sealed")),
+		p.field("name"), p.field("answer"))
 	if err != nil {
 		return showAgain(p.pageRequest, "passkey", p.makeKeyContent, err)
 	}

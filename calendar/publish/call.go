@@ -80,7 +80,7 @@ func hasCall(text string) bool {
 		slices.ContainsFunc(address.FindAllString(text, -1), isCall)
 }
 
-// written are the properties in which people write links to calls.
+// written are the properties that may contain links to calls.
 var written = []string{"SUMMARY", "DESCRIPTION", "LOCATION", "URL", "CATEGORIES", "RESOURCES"}
 
 // hideCalls removes links to calls from the text of an object's parts. If the object has a call, it also removes the

@@ -173,7 +173,10 @@ func TestGroupOfOthers(t *testing.T) {
 				return err
 			},
 			"a password": func() error { return login.SetPassword(h.ctx, "board", "correct horse battery") },
-			"a link":     func() error { _, _, err := login.CreatePasswordLink(h.ctx, "board", auth.Reset); return err },
+			"a link": func() error {
+				_, _, err := login.CreatePasswordLink(h.ctx, "board", auth.Reset)
+				return err
+			},
 		} {
 			h.refused(try(), calendar.NotFound, "", "there is no user")
 			_ = what

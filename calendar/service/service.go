@@ -75,7 +75,7 @@ func New(c Config) *Service {
 	mirrors.Serve(changes)
 	return &Service{
 		Reader: reader, Ledger: changes, Queries: queries,
-		Hub: watch.NewHub(reader, c.Store, c.Now, c.NewID, c.Sendable),
+		Hub:     watch.NewHub(reader, c.Store, c.Now, c.NewID, c.Sendable),
 		Mirrors: mirrors, limits: c.Limits,
 	}
 }

@@ -38,9 +38,10 @@ func Run(t *testing.T, database func(t *testing.T) Open) {
 	t.Helper()
 	for noun, tests := range map[string][]test{
 		"User": userTests(), "Directory": directoryTests(), "Token": tokenTests(), "Link": linkTests(),
-		"Session": sessionTests(), "Factor": factorTests(), "PasswordLink": passwordLinkTests(), "Identity": identityTests(),
-		"Address": addressTests(),
-		"Client":  clientTests(), "Grant": grantTests(), "Generation": generationTests(), "Along": alongTests(),
+		"Session": sessionTests(), "Factor": factorTests(), "PasswordLink": passwordLinkTests(),
+		"Identity": identityTests(),
+		"Address":  addressTests(),
+		"Client":   clientTests(), "Grant": grantTests(), "Generation": generationTests(), "Along": alongTests(),
 		"Calendar": calendarTests(),
 		"Share":    shareTests(), "Delegate": delegateTests(),
 		"Notice": noticeTests(), "Object": objectTests(), "Listing": listingTests(),

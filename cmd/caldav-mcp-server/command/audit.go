@@ -41,7 +41,9 @@ func audit(p *console.Console, c Command, config settings.Config, flags *flag.Fl
 	if err != nil {
 		return err
 	}
-	d := server.AuditEvent{At: p.Now().UTC(), Door: "command", Did: c.Name, Outcome: "ok", Whom: whom(c, flags, operands)}
+	d := server.AuditEvent{
+		At: p.Now().UTC(), Door: "command", Did: c.Name, Outcome: "ok", Whom: whom(c, flags, operands),
+	}
 	if failed != nil {
 		d.Outcome = "failed"
 	}

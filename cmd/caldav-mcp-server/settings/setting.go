@@ -30,7 +30,7 @@ const (
 	PostGroup
 	// LinkGroup are for commands that fetch calendars from other servers.
 	LinkGroup
-	// FetchGroup name the networks to which requests are permitted, for commands that take an address.
+	// FetchGroup name the permitted networks, for commands that take an address.
 	FetchGroup
 	// SecondGroup name the read replica, for commands that use or check it.
 	SecondGroup
