@@ -14,7 +14,7 @@ func TestSameUIDTwice(t *testing.T) {
 	for _, feed := range []bool{false, true} {
 		each(t, func(h *house) {
 			cal := h.link()
-			h.model.feed = feed
+			h.model.feed, h.model.size = feed, 10
 			there := func(ref, title string) {
 				h.model.change(func() {
 					delete(h.model.objects, ref)
@@ -50,6 +50,9 @@ func TestSameUIDTwice(t *testing.T) {
 			there("b", "")
 			h.must(h.refresh())
 			shown("the first alone", "First", 0)
+			if feed {
+				return // an empty listing deletes nothing at first
+			}
 			there("a", "")
 			if _, still := h.texts(cal)["u"]; still {
 				h.t.Error("neither is there, and one is shown")
