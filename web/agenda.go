@@ -105,7 +105,7 @@ func (p homePages) agenda(c clock) (agenda, error) {
 		a.From = c.date(from)
 	}
 	if last := len(found.Occurrences) - 1; found.More > 0 {
-		// The last day may lack events, so the next page begins with it. This page ends before it.
+		// The last day may lack events, so it belongs to the next page.
 		days = daysBetween(from, c.in(found.Occurrences[last].Start.Time))
 		a.Short, a.Crowded, days = days > 0, days <= 0, max(1, days)
 	}
@@ -117,7 +117,7 @@ func (p homePages) agenda(c clock) (agenda, error) {
 	return a, err
 }
 
-// firstDay returns the midnight at which the agenda begins: of the day that the address names, or of today.
+// firstDay returns the start of the agenda's first day, which the address names; without a name it is today.
 func (p homePages) firstDay(c clock) (time.Time, error) {
 	text := p.r.URL.Query().Get("from")
 	if text == "" {

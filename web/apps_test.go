@@ -212,7 +212,8 @@ func TestAndroid(t *testing.T) {
 	each(t, func(h *house) {
 		h.user("ann")
 		page := h.as("ann").post("connect/android").shows(http.StatusOK)
-		if want := "caldav://ann:" + tokenText.FindString(page.body) + "@cal.example.org:5232/"; !strings.Contains(page.body, want) {
+		want := "caldav://ann:" + tokenText.FindString(page.body) + "@cal.example.org:5232/"
+		if !strings.Contains(page.body, want) {
 			t.Errorf("there is no %s in\n%s", want, page.body)
 		}
 	}, reachable)

@@ -44,7 +44,7 @@ func TestAdminsAlone(t *testing.T) {
 	})
 }
 
-// Whoever is invited has the inviter's time zone, unless their browser or they themselves name another one. A user
+// An invited user has the inviter's time zone, unless they or their browser name another one. A user
 // without a zone gets that of the browser at the first sign-in. The home page says UTC, and a zone can be typed in
 // several ways.
 func TestZones(t *testing.T) {

@@ -104,7 +104,7 @@ func (p *pageRequest) begin(e auth.Entry) error {
 	return p.leadTo(p.next())
 }
 
-// adoptZone gives a user who has no time zone that of the browser. A browser without the script names none. Errors do
+// adoptZone stores the browser's time zone for a user who has none. A browser without the script names none. Errors do
 // not prevent the sign-in: the home page says which zone it uses.
 func (p *pageRequest) adoptZone() {
 	name, err := p.timezone()

@@ -19,7 +19,7 @@ func Choose(name string) (string, error) {
 	return z.name, nil
 }
 
-// Places returns the IANA names that users choose from, sorted: those of places, and UTC.
+// Places returns the IANA names that users choose from: UTC, and all places in alphabetical order.
 func Places() []string {
 	places := []string{"UTC"}
 	for name := range strings.FieldsSeq(ianaText) {
