@@ -270,8 +270,9 @@ func (p linkConsentPages) endLinking() error {
 
 // otherAttempt shows the page again for a response whose attempt is over or in another browser.
 func (p linkConsentPages) otherAttempt() error {
-	return showAgain(p.pageRequest, "linkedcalendars", linkedPages(p).linkedContent, calendar.Errorf(calendar.Invalid, "",
-		"this answer belongs to another attempt, or that attempt is over; begin again on this page"))
+	return showAgain(p.pageRequest, "linkedcalendars", linkedPages(p).linkedContent,
+		calendar.Errorf(calendar.Invalid, "",
+			"this answer belongs to another attempt, or that attempt is over; begin again on this page"))
 }
 
 // notAgreed shows the page again, with the reason why the account was not linked.

@@ -201,7 +201,8 @@ func TestAccountsAreLinkedByConsent(t *testing.T) {
 		bob.get(hers+"&code=right").shows(http.StatusUnprocessableEntity, "another attempt")
 		ann.get("linked-at/back?state=x&code=right").shows(http.StatusUnprocessableEntity, "begin again")
 		ann.get(hers+"&code=wrong").shows(http.StatusUnprocessableEntity, "did not let us in").hides("secret words")
-		ann.get(hers+"&code=right").shows(http.StatusUnprocessableEntity, "begin again") // the cookie is gone: it was one attempt
+		// The cookie is gone: it was one attempt.
+		ann.get(hers+"&code=right").shows(http.StatusUnprocessableEntity, "begin again")
 		ann.get(begin(ann)+"&error=access_denied").shows(http.StatusUnprocessableEntity, "You did not agree")
 		ann.get(begin(ann)+"&code=right").at("linked?done=account-linked").shows(http.StatusOK, "At Agreed")
 		bob.get("linked").shows(http.StatusOK, "None yet")
