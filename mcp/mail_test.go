@@ -511,11 +511,14 @@ func TestMailHasBounds(t *testing.T) {
 	pages, args := 0, params{"q": "many", "maxResults": 90}
 	for {
 		var v mailsFound
-		use(t, p.door, "alice-mail", "gmail_searchMessages", args, &v)
+		text := contentText(t, use(t, p.door, "alice-mail", "gmail_searchMessages", args, &v))
 		for _, m := range v.Messages {
 			seen[m.ID] = true
 		}
 		if pages++; v.Next == "" {
+			if !v.Cut || !strings.Contains(text, "one query returns at most 500") {
+				t.Errorf("the last page does not say that there are more: %s", text)
+			}
 			break
 		}
 		if said := p.mailRefusal(t, "alice-mail", "gmail_searchMessages", fmt.Sprintf(`{"q":"other","pageToken":%q}`,

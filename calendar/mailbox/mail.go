@@ -38,6 +38,8 @@ type Page struct {
 	Found []Found
 	// Next is the token of the next page; "" on the last page.
 	Next string
+	// Cut is set on the last page if the query has more results than one query may return.
+	Cut bool
 }
 
 // Found is a message, or a conversation if Message is "".

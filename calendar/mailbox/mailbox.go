@@ -148,7 +148,7 @@ func (b *Box) list(
 		at.Token = page.Next
 		page.Next = at.text()
 	} else {
-		page.Next = ""
+		page.Next, page.Cut = "", page.Next != ""
 	}
 	return page, nil
 }
