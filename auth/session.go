@@ -49,7 +49,7 @@ type Session struct {
 
 // Caller returns the session's user as a caller, for the journal.
 func (s Session) Caller() calendar.Caller {
-	return calendar.Caller{User: s.User, Scopes: calendar.ScopeAll, Agent: "web"}
+	return calendar.Caller{User: s.User, Scopes: calendar.ScopeAll, Agent: "web", ForOthers: true}
 }
 
 // Fresh reports whether the user proved their identity recently enough for actions that grant access.
