@@ -110,7 +110,7 @@ type Origin struct {
 	// Address is the mail address, in lower case, that organizes events created in the calendar; "" if it is unknown.
 	Address string
 	// Own is set if the provider itself told the server that Address is the account's. Only then Address counts as the
-	// owner's, and only in this calendar: it does not identify the owner elsewhere.
+	// owner's, and only in this calendar: it identifies no user elsewhere.
 	Own bool
 	// Notifier is the provider's display name if it notifies the attendees of events that Address organizes.
 	Notifier string

@@ -91,3 +91,60 @@ func TestTroubleOfALinkedAccount(t *testing.T) {
 		}
 	})
 }
+
+// claiming is an account at a server of the user's choice, which says that the account has somebody else's address.
+type claiming struct{ brittle }
+
+func (claiming) Calendars(context.Context) ([]mirror.Remote, error) {
+	return []mirror.Remote{{ID: "a", Name: "Claimed", Writable: true, Address: "bob@example.com"}}, nil
+}
+
+func (claiming) Changes(context.Context, string, string) (mirror.Changes, error) {
+	return mirror.Changes{Cursor: "1", Whole: true, Objects: []mirror.Object{{
+		Ref: "r", Version: "1", UID: "r", Data: []byte(wrapped(calendar.Event, "r", "DTSTART:20260305T090000Z",
+			"DTEND:20260305T100000Z", "SUMMARY:Review", "ORGANIZER:mailto:bob@example.com",
+			"ATTENDEE;PARTSTAT=NEEDS-ACTION:mailto:carol@example.com")),
+	}}}, nil
+}
+
+// TestAClaimedAddressProvesNothing: the address that a server of the user's choice claims is a mere name. It is no
+// address of the user, and no mark of foreign text goes; that its guests are told is not promised.
+func TestAClaimedAddressProvesNothing(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		h.reachable(t, "alice", "bob")
+		config := h.middle()
+		config.Providers["far"] = mirror.Provider{
+			Title: "Far", Every: time.Hour, Address: func(mirror.Secret) string { return "far.example" },
+			Open: func(mirror.Opening) (mirror.Source, error) { return claiming{}, nil },
+		}
+		h.service = service.New(config)
+		alice := h.callers["alice"]
+		alice.Token = ""
+		linked, _, err := h.service.Mirrors.Link(t.Context(), alice, mirror.NewAccount{Provider: "far", Name: "Far"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		door, cal := h.open(t, h.config()), linked.Calendars[0].ID
+		var seen struct {
+			Untrusted string `json:"untrusted_text_by"`
+			toldIn
+		}
+		use(t, door, "alice", "get_event", map[string]any{"calendar_id": cal, "event_uid": "r"}, &seen)
+		if seen.Untrusted != "bob@example.com" {
+			t.Errorf("the text is untrusted by %q", seen.Untrusted)
+		}
+		use(t, door, "alice", "create_event", map[string]any{
+			"calendar_id": cal, "title": "Guests", "start": "2026-03-04T10:00", "end": "2026-03-04T11:00",
+			"attendees": []string{"eve@corp.test"},
+		}, &seen)
+		if seen.Told != nil || !strings.Contains(seen.Why, "the user must tell them") {
+			t.Errorf("told %q, nobody %q", seen.Told, seen.Why)
+		}
+		found, err := h.Store.UsersAt(t.Context(), []string{"bob@example.com"}, nil)
+		if err != nil || len(found) != 1 || found[0].Name != "bob" {
+			t.Errorf("bob's address finds %v, %v", found, err)
+		}
+	})
+}

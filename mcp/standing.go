@@ -208,7 +208,7 @@ func (c *call) told(all []calendar.Told, cal calendar.Calendar, event *ical.Comp
 	return v
 }
 
-// untoldAtSource is the reason why a change in a linked calendar notifies no attendee; "" if it is only too small.
+// untoldAtSource is the reason why a change in a linked calendar notifies no one; "" if it is only too small.
 func untoldAtSource(from calendar.Origin, event *ical.Component) string {
 	organizer := event.Property("ORGANIZER")
 	switch {

@@ -10,8 +10,8 @@ import (
 )
 
 // scheduleAtSource makes the source of a linked calendar notify the attendees of a change, and lists the recipients.
-// An event that the calendar's owner organizes gets the account's address as its organizer: the source
-// sends no notifications in another name.
+// An event that the calendar's owner organizes gets the account's address as its organizer: the source sends no mail in
+// the name of another person.
 func (w *Work) scheduleAtSource(
 	ctx context.Context, cal calendar.Calendar, old, next *calendar.Object, d calendar.Draft,
 ) error {
@@ -81,8 +81,8 @@ func (m *meeting) noteRecipients(ctx context.Context) error {
 	return err
 }
 
-// noteToldBySource lists the people whom the source notifies: the recipients of the same change in a calendar of this
-// server. For a source that may not notify, the list is empty.
+// noteToldBySource lists the people whom the source notifies. They are the recipients by the rules of this server. The
+// list is empty if it is unknown whether the source notifies.
 func (m *meeting) noteToldBySource(ctx context.Context) error {
 	if m.in.Origin.Notifier == "" {
 		return nil
