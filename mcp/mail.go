@@ -196,7 +196,8 @@ func moreMail(text *strings.Builder, page mailbox.Page) {
 	case page.Next != "":
 		fmt.Fprintf(text, "There are more: call again with pageToken %s\n", page.Next)
 	case page.Cut:
-		text.WriteString("There are more, but one query returns at most 500: narrow it, such as by after: and before:\n")
+		text.WriteString("There are more, but one query returns at most 500: " +
+			"narrow it, such as by after: and before:\n")
 	}
 }
 

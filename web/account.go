@@ -64,10 +64,10 @@ func (p settingsPages) settingsContent(u calendar.User) (settingsContent, error)
 	digest, err := p.digestContent(u)
 	opens, closes, _ := strings.Cut(u.WorkingHours, "-")
 	return settingsContent{
-		User: u, Places: zone.Places(), WeekStart: dayChoices(cmp.Or(u.WeekStart, "mon")), Addresses: addresses, Proofs: p.Proofs != nil,
-		Digest: digest,
-		Days:   dayChoices(strings.Fields(cmp.Or(u.WorkingDays, "mon tue wed thu fri"))...),
-		Opens:  cmp.Or(opens, "09:00"), Closes: cmp.Or(closes, "17:00"),
+		User: u, Places: zone.Places(), WeekStart: dayChoices(cmp.Or(u.WeekStart, "mon")),
+		Addresses: addresses, Proofs: p.Proofs != nil, Digest: digest,
+		Days:  dayChoices(strings.Fields(cmp.Or(u.WorkingDays, "mon tue wed thu fri"))...),
+		Opens: cmp.Or(opens, "09:00"), Closes: cmp.Or(closes, "17:00"),
 	}, err
 }
 

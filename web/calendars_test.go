@@ -113,7 +113,8 @@ func TestHomeDays(t *testing.T) {
 		due("today", ";VALUE=DATE:20260501")
 		due("hour", ":20260501T110000Z")
 		h.as("ann").get("").shows(http.StatusOK,
-			"Today, Fri 1 May all day, until tomorrow Event leave · Work", "Tomorrow, Sat 2 May all day, the last Event leave",
+			"Today, Fri 1 May all day, until tomorrow Event leave · Work",
+			"Tomorrow, Sat 2 May all day, the last Event leave",
 			"Fri 8 May until Sun 10 May Event trip", "Sat 9 May all day, until Sun 10 May Event trip",
 			"Sun 10 May all day, the last Event trip", "Mon 4 May 22:00–00:00 Event late",
 			"Tue 12 May 22:00 until Wed 13 May 06:00 Event night", "Wed 13 May until 06:00 Event night",

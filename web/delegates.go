@@ -64,7 +64,8 @@ func (p delegatePages) listAgain(err error) error {
 }
 
 func (p delegatePages) remove() error {
-	return p.after(p.Service.RemoveDelegate(p.r.Context(), p.caller(), p.field("with")), "delegates", "delegate-removed")
+	err := p.Service.RemoveDelegate(p.r.Context(), p.caller(), p.field("with"))
+	return p.after(err, "delegates", "delegate-removed")
 }
 
 func (p delegatePages) resign() error {

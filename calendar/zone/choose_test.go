@@ -20,7 +20,8 @@ func TestChoose(t *testing.T) {
 		}
 	}
 	for typed, want := range map[string]string{
-		"Berlin": "did you mean Europe/Berlin?", "GMT+1": "use the name of a place", "+01:00": "use the name of a place",
+		"Berlin": "did you mean Europe/Berlin?",
+		"GMT+1":  "use the name of a place", "+01:00": "use the name of a place",
 		"EST": "America/New_York or America/Panama", "Mars/Base": "use an IANA name such as Europe/Berlin",
 		"Local": "use an IANA name", "": "use an IANA name", "../../etc/passwd": "use an IANA name",
 	} {
