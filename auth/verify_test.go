@@ -24,7 +24,7 @@ func TestPasswordSpeaksForItsUser(t *testing.T) {
 		alice := h.createUser("alice")
 		for _, name := range []string{"alice", "Alice", "ALICE"} {
 			got, err := h.VerifyBasic(h.t.Context(), name, rightPassword, here())
-			want := calendar.Caller{User: alice, Scopes: calendar.ScopeAll}
+			want := calendar.Caller{User: alice, Scopes: calendar.ScopeAll, ForOthers: true}
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				h.t.Errorf("%s: %v\n%s", name, err, diff)
 			}
