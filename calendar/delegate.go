@@ -53,7 +53,7 @@ func (c Caller) Author() User {
 
 // As returns the caller as a delegate of the owner. The access of the delegation limits the caller from now on.
 func (c Caller) As(d Delegation) Caller {
-	c.User, c.Delegate, c.Most = d.Owner, c.User, d.Access
+	c.User, c.Delegate, c.Most, c.Mails = d.Owner, c.User, d.Access, nil
 	return c
 }
 

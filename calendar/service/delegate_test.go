@@ -27,8 +27,12 @@ func TestMayOfDelegates(t *testing.T) {
 		calendar.AppointDelegates: "AppointDelegates",
 	}
 	alice, bob := calendar.User{ID: "alice", Name: "alice"}, calendar.User{ID: "bob", Name: "bob"}
-	own := calendar.Calendar{ID: "own", Owner: "alice", Access: calendar.OwnerAccess}
-	foreign := calendar.Calendar{ID: "foreign", Owner: "carl", Access: calendar.WriteAccess}
+	events := calendar.Properties{Kinds: []calendar.Kind{calendar.Event}}
+	own := calendar.Calendar{ID: "own", Owner: "alice", Access: calendar.OwnerAccess, Properties: events}
+	hidden := map[string]calendar.Calendar{
+		"shared with the owner": {ID: "foreign", Owner: "carl", Access: calendar.WriteAccess, Properties: events},
+		"a subscription":        {ID: "feed", Owner: "alice", Access: calendar.OwnerAccess},
+	}
 	for access, list := range want {
 		c := calendar.Caller{User: bob, Scopes: calendar.ScopeAll}.As(
 			calendar.Delegation{Owner: alice, Delegate: bob, Access: access})
@@ -43,8 +47,10 @@ func TestMayOfDelegates(t *testing.T) {
 			if c.MayOwn(a) == nil {
 				mayOwn = append(mayOwn, names[a])
 			}
-			if err := c.May(a, foreign); calendar.ReasonOf(err) != calendar.NotFound {
-				t.Errorf("%s in a calendar that others share with the owner: %v", names[a], err)
+			for which, cal := range hidden {
+				if err := c.May(a, cal); calendar.ReasonOf(err) != calendar.NotFound {
+					t.Errorf("%s in a calendar, %s: %v", names[a], which, err)
+				}
 			}
 		}
 		if diff := cmp.Diff(list, strings.Join(may, " ")); diff != "" {
