@@ -272,7 +272,7 @@ func Told(err error) string {
 	text := "it does not respond, or its response is not understood"
 	switch {
 	case errors.Is(err, ErrSignIn):
-		text = "the account no longer lets us sign in: link it again"
+		text = "the account no longer lets us sign in and must be linked again"
 	case errors.Is(err, ErrGone):
 		text = "the calendar no longer exists there; the events from the last sync stay here"
 	case errors.Is(err, ErrFull):
