@@ -153,7 +153,7 @@ func TestBrokenRows(t *testing.T) {
 // TestBrokenCalendars: the same for calendars.
 func TestBrokenCalendars(t *testing.T) {
 	t.Parallel()
-	const row = "5 0 1 1 0 0 0 0 0 epoch 0 1 1 1 1 6 3 -1 -1 0 -1 cusnVEVENTUTCowner\n0\n0\n7\nMs Owner"
+	const row = "5 0 1 1 0 0 0 0 0 epoch 0 0 1 1 1 1 6 3 -1 -1 0 0 0 -1 cusnVEVENTUTCowner\n0\n0\n7\nMs Owner"
 	if c, err := unpackCalendar(row); err != nil || c.ID != "c" || c.Timezone != "UTC" || c.OwnerName != "owner" ||
 		c.OwnerTitle != "Ms Owner" || c.OwnerQuota.Bytes != 7 || c.Color != nil {
 		t.Fatalf("%+v, %v", c, err)
