@@ -12,22 +12,28 @@ import (
 // In reads the keys from a file. If the file is missing, it creates it with a new key.
 func In(file string) Keys {
 	return func() ([]Key, error) {
-		text, err := os.ReadFile(file) // the administrator names it
+		keys, err := Read(file)
 		if errors.Is(err, fs.ErrNotExist) {
 			if err := create(file, []Key{NewKey()}); err != nil && !errors.Is(err, fs.ErrExist) {
 				return nil, err
 			}
-			text, err = os.ReadFile(file)
+			keys, err = Read(file)
 		}
-		if err != nil {
-			return nil, err
-		}
-		keys, err := ParseKeys(string(text))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		return keys, nil
+		return keys, err
 	}
+}
+
+// Read reads the keys from an existing file.
+func Read(file string) ([]Key, error) {
+	text, err := os.ReadFile(file) // the administrator names it
+	if err != nil {
+		return nil, err
+	}
+	keys, err := ParseKeys(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return keys, nil
 }
 
 // Given returns the given keys.

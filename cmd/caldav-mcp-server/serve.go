@@ -156,6 +156,9 @@ func (p *program) prepare(ctx context.Context, c settings.Config, o serveOptions
 	if err != nil {
 		return h, fmt.Errorf("bringing the tables up to date: %w", err)
 	}
+	if err := h.CheckMasterKey(ctx, c); err != nil {
+		return h, err
+	}
 	if err := h.Declare(ctx, c.Declared); err != nil {
 		return h, err
 	}

@@ -1,7 +1,12 @@
 package app
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"caldav-mcp-server/auth/vault"
 	"caldav-mcp-server/calendar/mirror"
@@ -35,6 +40,34 @@ func sealerOf(c settings.Config) mirror.Sealer {
 		return sealer{vault.New(vault.Given(c.MasterKeys))}
 	}
 	return sealer{vault.New(vault.In(filepath.Join(c.DataDir, MasterKeyFile)))}
+}
+
+// CheckMasterKey returns an error if secrets of linked accounts are encrypted with a master key that is not configured.
+// Otherwise a lost key would be noticed only when their calendars have not been updated for a while.
+func (h *App) CheckMasterKey(ctx context.Context, c settings.Config) error {
+	accounts, err := h.Store.Accounts(ctx, "")
+	if err != nil || len(accounts) == 0 {
+		return err
+	}
+	keys, place := c.MasterKeys, "MASTER_KEY"
+	if len(keys) == 0 {
+		place = filepath.Join(c.DataDir, MasterKeyFile)
+		if keys, err = vault.Read(place); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("the master key: %w", err)
+		}
+	}
+	locked := 0
+	for _, a := range accounts {
+		if !slices.ContainsFunc(keys, func(k vault.Key) bool { return k.ID() == a.Key }) {
+			locked++
+		}
+	}
+	if locked == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s has not the master key of %d linked accounts: set MASTER_KEY to that key, or put the file "+
+		"%s that has it into DATA_DIR; if the key is lost, remove each of them with unlink-account (see "+
+		"list-accounts), and let the users link them again", place, locked, MasterKeyFile)
 }
 
 // providers are the kinds of accounts that can be linked.
