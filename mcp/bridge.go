@@ -100,7 +100,7 @@ func (h *Handler) toolsOf(x *wire.Exchange) (rows []tool) {
 	who := visitorOf(x.Caller)
 	for _, t := range h.tools {
 		if t.offered(who.Caller) && t.open(who.Caller) && (!t.unbound || who.Calendars == nil) &&
-			(!t.mail || who.mail) {
+			(!t.mail || t.unlinked || who.mail) {
 			rows = append(rows, t)
 		}
 	}
@@ -177,7 +177,7 @@ func (h *Handler) errNoPrompt(x *wire.Exchange) *wire.Error {
 	return wire.Errorf(wire.CodeParams, "no prompt %s: there are %s", wire.Quote(asked.Name), strings.Join(names, ", "))
 }
 
-// hasMail reports whether the caller has linked mail. Otherwise the mail tools are not listed.
+// hasMail reports whether the caller has linked mail. Otherwise the tools that read mail are not listed.
 func (h *Handler) hasMail(ctx context.Context, x *wire.Exchange) bool {
 	switch x.Message.Method {
 	case string(mcpgo.MethodToolsList), string(mcpgo.MethodToolsCall):
@@ -186,7 +186,7 @@ func (h *Handler) hasMail(ctx context.Context, x *wire.Exchange) bool {
 	}
 	has, err := h.box.mail.Linked(ctx, callerOf(x))
 	if err != nil {
-		h.log.WarnContext(ctx, "the mail tools are not listed", slog.String("error", service.ForLog(err)))
+		h.log.WarnContext(ctx, "the tools that read mail are not listed", slog.String("error", service.ForLog(err)))
 	}
 	return has
 }

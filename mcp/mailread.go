@@ -11,8 +11,8 @@ import (
 	"caldav-mcp-server/mcp/wire"
 )
 
-// rows returns the tools that read mail in a linked Gmail account. Only tokens with the scope mail get them, and
-// they are listed only for users who have linked an account.
+// rows returns the tools for mail in a linked Gmail account. Only tokens with the scope mail get them. The tools that
+// read mail are listed only for users who have linked an account.
 func (b mailTools) rows() []tool {
 	if b.mail == nil {
 		return nil
@@ -22,12 +22,12 @@ func (b mailTools) rows() []tool {
 			name: "authorize", title: "Link Gmail",
 			description: "Shows where the user links or relinks their Gmail account. The server only asks for " +
 				"permission to read.",
-			begin: doing(b.authorizeMail), gives: authorizeView{},
+			begin: doing(b.authorizeMail), gives: authorizeView{}, unlinked: true,
 		},
 		{
 			name: "status", title: "Is Gmail linked",
 			description: "Reports whether a Gmail account is linked, and which one.",
-			begin:       doing(b.mailStatus), gives: mailStatusView{},
+			begin:       doing(b.mailStatus), gives: mailStatusView{}, unlinked: true,
 		},
 		{
 			name: "searchMessages", title: "Search mail",

@@ -26,8 +26,9 @@ type Config struct {
 	Service *service.Service
 	// AllowedOrigins are the web origins whose pages may call, such as https://app.example.
 	AllowedOrigins []string
-	// BaseURL is the server's public URL, or "" if it is unknown.
-	BaseURL string
+	// BaseURL is the server's public URL, or "" if it is unknown. PagesURL is the URL of the web pages; if there is no
+	// public URL, it is their address on this machine.
+	BaseURL, PagesURL string
 	// SessionKey authenticates session ids. Processes that share a store must share the key, so that each accepts the
 	// sessions of the others. Without a key, sessions are valid only in this process.
 	SessionKey []byte
@@ -75,7 +76,7 @@ type Handler struct {
 }
 
 func (c Config) toolbox() toolbox {
-	b := toolbox{service: c.Service, zones: zone.NewDB(), now: c.Now, base: c.BaseURL, hookSecret: c.WebhookSecret}
+	b := toolbox{service: c.Service, zones: zone.NewDB(), now: c.Now, base: c.PagesURL, hookSecret: c.WebhookSecret}
 	if c.Mail.Offered() {
 		b.mail = c.Mail
 	}

@@ -34,10 +34,10 @@ type tool struct {
 	// unbound tools are hidden from tokens restricted to some calendars.
 	unbound bool
 	hints   toolHints
-	// mail is set if the tool reads mail: only users with linked mail see it. alias is its name with a dot. It is
-	// accepted but not listed, because not every host allows dots.
-	mail  bool
-	alias string
+	// mail is set if the tool needs linked mail: only users who have it see the tool, unless unlinked is set. alias is
+	// its name with a dot. It is accepted but not listed, because not every host allows dots.
+	mail, unlinked bool
+	alias          string
 	// begin returns the parameters of a call and the function that runs it: see doing.
 	begin func() job
 	// gives is an empty structured result; its type determines the schema.

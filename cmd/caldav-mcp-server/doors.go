@@ -209,6 +209,7 @@ func (p *program) mcpDoor(ctx context.Context, front *frontage, h *app.App, page
 			server.RecordOf(ctx).Called(tool, outcome, changes)
 		},
 		Version: p.Version, Now: p.Now, NewID: p.NewID, Logger: log, Mail: mailbox.New(h.Calendars.Mirrors, p.Now, log),
+		PagesURL: c.CalDAVURL(),
 	}
 	if c.BaseURL != nil {
 		config.BaseURL = c.BaseURL.String()
