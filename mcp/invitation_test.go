@@ -56,6 +56,7 @@ type invitationsOf struct {
 		Organizer string
 		Series    bool
 		Conflicts []string
+		People    []string
 	}
 }
 
@@ -172,7 +173,8 @@ func TestInvitations(t *testing.T) {
 			}
 		}
 		use(t, door, "alice", "list_invitations", params{}, &waiting)
-		if len(waiting.Invitations) != 1 || waiting.Invitations[0].Title != "Lunch" {
+		if len(waiting.Invitations) != 1 || waiting.Invitations[0].Title != "Lunch" ||
+			!strings.Contains(strings.Join(waiting.Invitations[0].People, " "), "Eve (NEEDS-ACTION)") {
 			t.Errorf("still waiting: %+v", waiting.Invitations)
 		}
 		var v toldIn

@@ -174,7 +174,8 @@ type listedEvent struct {
 type eventRows struct {
 	zone zoned
 	who  calendar.Caller
-	full bool
+	// full adds ids, notes and attendees; people adds the attendees alone.
+	full, people bool
 }
 
 // legendView is a calendar in the legend of a list.
@@ -234,12 +235,14 @@ func (r eventRows) event(o query.Occurrence) listedEvent {
 		v.Status = wire.Visible(status)
 	}
 	v.Color = wire.Visible(short(content.TextOf(o.Component, "COLOR"), longestListedTitle))
+	if r.full || r.people {
+		v.People = attendeeNames(o)
+	}
 	if !r.full {
 		return v
 	}
 	v.ID, v.ETag = idOf(o).String(), o.Object.ETag
 	v.Description = shown(short(content.TextOf(o.Component, "DESCRIPTION"), longestListedText))
-	v.People = attendeeNames(o)
 	return v
 }
 
@@ -355,7 +358,7 @@ func (r eventRows) line(o query.Occurrence, e listedEvent, in string) string {
 	if r.full {
 		text += fmt.Sprintf("\n   etag %s, id %s", e.ETag, e.ID)
 	}
-	if e.People != nil {
+	if len(e.People) > 0 {
 		text += "\n   With: " + strings.Join(each(texts(e.People), wire.Quoted), ", ")
 	}
 	if e.Description != "" {
