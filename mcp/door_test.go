@@ -99,7 +99,7 @@ func (h *house) calendar(t testing.TB, token string, p calendar.Properties) {
 func (h *house) config() Config {
 	return Config{
 		Service: h.service, AllowedOrigins: []string{"https://app.example"}, BaseURL: "https://cal.example/dav",
-		PagesURL: "https://cal.example/dav",
+		PagesURL:   "https://cal.example/dav",
 		SessionKey: []byte("a key that all doors share"), Version: "0.1.0", Now: h.Now, NewID: h.NewID,
 		Limits: Limits{BodyBytes: 64 << 10},
 		WebhookSecret: func(_ context.Context, w calendar.Webhook) (string, error) {

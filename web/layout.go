@@ -98,12 +98,11 @@ type frame struct {
 	// Root is the prefix of all our addresses; Path is the rest of this page's.
 	Root, Path string
 	// User is nil for a visitor who is not signed in.
-	User  *menuUser
-	Menu  []menuItem
-	Style string
+	User *menuUser
+	Menu []menuItem
 	// Next is the page to go to after signing in.
 	Next string
-	// assets has the names of the scripts.
+	// assets has the names of the static files.
 	assets assets
 }
 
@@ -117,14 +116,14 @@ type menuItem struct {
 	Here        bool
 }
 
-// Script returns the address of a script.
-func (f frame) Script(file string) string { return f.Root + "static/" + f.assets.names[file] }
+// Asset returns the address of a static file.
+func (f frame) Asset(file string) string { return f.Root + "static/" + f.assets.names[file] }
 
 func (p *pageRequest) frame(content any, wrong string) frame {
 	f := frame{
 		Page: content, Wrong: wrong, Root: p.href(""), Path: strings.TrimPrefix(p.r.URL.Path, root),
-		Style: p.href("static/" + p.assets.names["style.css"]), Notice: notices[p.r.URL.Query().Get("done")],
-		Next: localPath(p.r.FormValue("next")), assets: p.assets,
+		Notice: notices[p.r.URL.Query().Get("done")],
+		Next:   localPath(p.r.FormValue("next")), assets: p.assets,
 	}
 	if !p.signedIn() {
 		return f

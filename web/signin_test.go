@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -124,7 +125,17 @@ func TestHeaders(t *testing.T) {
 				}
 			}
 		}
-		s := b.get("nothing").shows(http.StatusNotFound, "no such page")
+		s := b.get("sign-in")
+		link := regexp.MustCompile(`<link rel="icon" type="image/svg.xml" href="/account/([^"]+)">`)
+		icon := link.FindStringSubmatch(s.body)
+		if icon == nil {
+			t.Fatalf("no icon: %s", s.body)
+		}
+		got := b.get(icon[1])
+		if kind := got.header.Get("Content-Type"); kind != "image/svg+xml" || !strings.Contains(got.body, "<svg ") {
+			t.Errorf("the icon is %s %s", kind, got.body)
+		}
+		s = b.get("nothing").shows(http.StatusNotFound, "no such page")
 		// Those on the way to a client's question have none: the client waits to hear from its window.
 		if got := s.header.Get("Cross-Origin-Opener-Policy"); got != "same-origin" {
 			t.Errorf("Cross-Origin-Opener-Policy is %q", got)
