@@ -66,10 +66,13 @@ func (c Caller) MayActFor() error {
 	return nil
 }
 
+// AsDelegate follows the client's name in the journal entries of delegates. The user's name and a parenthesis come next.
+const AsDelegate = " (as delegate of "
+
 // JournalAgent returns the client's name for the journal. A delegate's entries name the user, too.
 func (c Caller) JournalAgent() string {
 	if c.ActsFor() {
-		return strings.TrimSpace(c.Agent + " (as delegate of " + c.User.Name + ")")
+		return strings.TrimSpace(c.Agent + AsDelegate + c.User.Name + ")")
 	}
 	return c.Agent
 }
