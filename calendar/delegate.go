@@ -66,7 +66,8 @@ func (c Caller) MayActFor() error {
 	return nil
 }
 
-// AsDelegate follows the client's name in the journal entries of delegates. The user's name and a parenthesis come next.
+// AsDelegate follows the client's name in the journal entries of delegates. Then come the user's name and a
+// parenthesis.
 const AsDelegate = " (as delegate of "
 
 // JournalAgent returns the client's name for the journal. A delegate's entries name the user, too.

@@ -13,7 +13,7 @@ func TestProgram(t *testing.T) {
 		"command line":     "command line",
 		"Claude on laptop": "Claude on laptop",
 		"Work/Home":        "Work/Home", // a token
-		"macOS/15.1 (24B83) CalendarAgent/1012.3 (as delegate of ann)":               "Calendar on macOS 15.1 (as delegate of ann)",
+		"iOS/18.1 (22B83) dataaccessd/1.0 (as delegate of ann)":                      "Calendar on iOS 18.1 (as delegate of ann)",
 		"Mozilla/5.0 (X11; Linux x86_64; rv:153.0) Gecko/20100101 Thunderbird/153.7": "Thunderbird 153.7",
 		"Mozilla/5.0 (X11; Linux x86_64; rv:153.0)":                                  "Mozilla 5.0",
 		"iOS/18.1 (22B83) dataaccessd/1.0":                                           "Calendar on iOS 18.1",
