@@ -6,11 +6,47 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"caldav-mcp-server/locale"
 )
 
-// functions are the functions available to templates.
-func functions() template.FuncMap {
-	return template.FuncMap{"dict": dict}
+// functions are the functions available to templates. t returns a text of the language, and th one with markup in
+// place of names. The address of a link must be ours.
+//
+//	{{t "invitation.count" "count" .N}}
+//	{{th "invitation.from" "who" (bdi .Owner) "calendar" (strong .Calendar) "more" (link .Address (t "more"))}}
+func functions(l *locale.Language) template.FuncMap {
+	return template.FuncMap{
+		"dict": dict,
+		"t":    l.Text,
+		"th": func(id string, pairs ...any) template.HTML {
+			for i := 1; i < len(pairs); i += 2 {
+				if pairs[i-1] != "count" {
+					pairs[i] = html(pairs[i])
+				}
+			}
+			return template.HTML(l.Text(id, pairs...)) //nolint:gosec // catalogs are ours; the values are escaped above
+		},
+		"bdi":    func(text any) template.HTML { return element("bdi", text) },
+		"code":   func(text any) template.HTML { return element("code", text) },
+		"strong": func(text any) template.HTML { return element("strong", text) },
+		"link": func(address string, text any) template.HTML {
+			return "<a href=\"" + html(address) + "\">" + html(text) + "</a>"
+		},
+	}
+}
+
+// html escapes a value for text and for attributes in quotes, unless it is markup already.
+func html(value any) template.HTML {
+	if marked, ok := value.(template.HTML); ok {
+		return marked
+	}
+	return template.HTML(template.HTMLEscaper(value)) //nolint:gosec // it is escaped
+}
+
+// element puts a value into an element.
+func element(name template.HTML, text any) template.HTML {
+	return "<" + name + ">" + html(text) + "</" + name + ">"
 }
 
 // dict passes several values to a sub-template: names and values in turn.

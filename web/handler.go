@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"fmt"
-	"html/template"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -15,6 +14,7 @@ import (
 	"caldav-mcp-server/auth/oidc"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
+	"caldav-mcp-server/locale"
 )
 
 // root is the path of the pages, below the path of BASE_URL.
@@ -73,7 +73,8 @@ type Handler struct {
 	base      string
 	secure    bool
 	mux       *http.ServeMux
-	templates map[string]*template.Template
+	languages *locale.Catalogs
+	templates map[*locale.Language]func() (templates, error)
 	assets    assets
 	guard     *http.CrossOriginProtection
 }
@@ -91,7 +92,10 @@ func New(c Config) (*Handler, error) {
 	if h.assets, err = readAssets(); err != nil {
 		return nil, err
 	}
-	if h.templates, err = parseTemplates(); err != nil {
+	if h.languages, err = locale.Load(); err != nil {
+		return nil, err
+	}
+	if h.templates, err = parseTemplates(h.languages); err != nil {
 		return nil, err
 	}
 	// One-click unsubscribe requests from mail programs (RFC 8058) have any origin.
@@ -198,7 +202,12 @@ func (h *Handler) missing(w http.ResponseWriter, r *http.Request) {
 // outside returns a pageRequest for a path that has no page. It drops the body, since no page limits its size.
 func (h *Handler) outside(w http.ResponseWriter, r *http.Request) *pageRequest {
 	r.Body = http.NoBody
-	return &pageRequest{Handler: h, w: w, r: r}
+	return h.request(w, r)
+}
+
+// request returns a pageRequest in the visitor's language.
+func (h *Handler) request(w http.ResponseWriter, r *http.Request) *pageRequest {
+	return &pageRequest{Handler: h, w: w, r: r, lang: h.languages.Match(r.Header.Get("Accept-Language"))}
 }
 
 // open serves a page to the visitors who may see it.
@@ -209,7 +218,7 @@ func (h *Handler) open(to page) http.Handler {
 			limit = maxForm
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, limit)
-		p := &pageRequest{Handler: h, w: w, r: r}
+		p := h.request(w, r)
 		err := p.recognize()
 		if err == nil {
 			err = p.enter(to)

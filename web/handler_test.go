@@ -69,3 +69,30 @@ func TestRefusalsReadNoBody(t *testing.T) {
 		}
 	})
 }
+
+// Pages follow the browser's language. English is the fallback.
+func TestLanguage(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.user("ann")
+		b := h.as("ann")
+		for accept, want := range map[string]struct{ tag, signOut, notice string }{
+			"":                  {"en", "Sign out", "Saved."},
+			"ja":                {"en", "Sign out", "Saved."},
+			"de-CH, en;q=0.8":   {"de", "Abmelden", "Gespeichert."},
+			"en-GB, de;q=0.5":   {"en", "Sign out", "Saved."},
+			"de;q=x,,;,\"<b>\"": {"en", "Sign out", "Saved."},
+		} {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.address("settings?done=saved"), nil)
+			h.must(err)
+			r.Header.Set("Accept-Language", accept)
+			page := b.send(r).shows(http.StatusOK, want.signOut, want.notice)
+			if !strings.Contains(page.body, `<html lang="`+want.tag+`">`) {
+				t.Errorf("%q: the language is not %s:\n%.200s", accept, want.tag, page.body)
+			}
+		}
+		// A notice must be one of ours.
+		b.get("settings?done=long").shows(http.StatusOK).hides(`class="notice"`)
+		b.get("settings?done=%3Cb%3E").shows(http.StatusOK).hides(`class="notice"`, "<b>")
+	})
+}

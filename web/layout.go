@@ -12,6 +12,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
+
+	"caldav-mcp-server/locale"
 )
 
 //go:embed templates/*.html
@@ -23,9 +26,22 @@ var staticFiles embed.FS
 // shared are the templates that every page uses: the layout and common parts.
 var shared = []string{"templates/layout.html", "templates/parts.html"}
 
-// parseTemplates returns each page's template by file name, combined with the shared ones.
-func parseTemplates() (map[string]*template.Template, error) {
-	layout, err := template.New("").Funcs(functions()).ParseFS(templateFiles, shared...)
+// templates are the pages of one language by file name, each combined with the shared templates.
+type templates map[string]*template.Template
+
+// parseTemplates parses the pages of each language when they are first needed. The files are the same for all, so only
+// English is parsed at once, to report errors.
+func parseTemplates(all *locale.Catalogs) (map[*locale.Language]func() (templates, error), error) {
+	parsed := make(map[*locale.Language]func() (templates, error))
+	for _, l := range all.Languages() {
+		parsed[l] = sync.OnceValues(func() (templates, error) { return parseLanguage(l) })
+	}
+	_, err := parsed[all.English()]()
+	return parsed, err
+}
+
+func parseLanguage(l *locale.Language) (templates, error) {
+	layout, err := template.New("").Funcs(functions(l)).ParseFS(templateFiles, shared...)
 	if err != nil {
 		return nil, fmt.Errorf("the layout: %w", err)
 	}
@@ -33,7 +49,7 @@ func parseTemplates() (map[string]*template.Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := make(map[string]*template.Template)
+	all := make(templates)
 	for _, file := range files {
 		if slices.Contains(shared, file) {
 			continue
@@ -95,6 +111,8 @@ type frame struct {
 	// Page is the page's own data, Wrong the error of a form shown again, Notice the outcome of the previous action.
 	Page          any
 	Wrong, Notice string
+	// Lang is the tag of the language.
+	Lang string
 	// Root is the prefix of all our addresses; Path is the rest of this page's.
 	Root, Path string
 	// User is nil for a visitor who is not signed in.
@@ -122,8 +140,7 @@ func (f frame) Asset(file string) string { return f.Root + "static/" + f.assets.
 func (p *pageRequest) frame(content any, wrong string) frame {
 	f := frame{
 		Page: content, Wrong: wrong, Root: p.href(""), Path: strings.TrimPrefix(p.r.URL.Path, root),
-		Notice: notices[p.r.URL.Query().Get("done")],
-		Next:   localPath(p.r.FormValue("next")), assets: p.assets,
+		Notice: p.notice(), Lang: p.lang.Tag(), Next: localPath(p.r.FormValue("next")), assets: p.assets,
 	}
 	if !p.signedIn() {
 		return f
@@ -135,76 +152,33 @@ func (p *pageRequest) frame(content any, wrong string) frame {
 			continue
 		}
 		f.Menu = append(f.Menu, menuItem{
-			item.path, item.title, f.Path == item.path || item.path != "" && strings.HasPrefix(f.Path, item.path+"/"),
+			item.path, p.lang.Text(item.title), f.Path == item.path || item.path != "" && strings.HasPrefix(f.Path, item.path+"/"),
 		})
 	}
 	return f
 }
 
-// menu lists the pages of the menu.
+// notice returns the outcome of the previous action, which the address names. Only names of texts count, so that an
+// address cannot make a page say anything else.
+func (p *pageRequest) notice() string {
+	id := "notice." + p.r.URL.Query().Get("done")
+	if !p.lang.Has(id) {
+		return ""
+	}
+	return p.lang.Text(id)
+}
+
+// menu lists the pages of the menu, with the ids of their titles.
 var menu = []struct {
 	path, title string
 	admin       bool
 }{
-	{"", "Home", false},
-	{"calendars", "Calendars", false},
-	{"connect", "Connect", false},
-	{"apps", "Apps", false},
-	{"journal", "Journal", false},
-	{"settings", "Account", false},
-	{"security", "Security", false},
-	{"people", "People", true},
-}
-
-// notices are the messages shown after an action.
-var notices = map[string]string{
-	"signed-out":       "You are signed out.",
-	"deleted":          "The account is deleted.",
-	"proof-sent":       "A mail with a link is on its way. The address counts once you have opened it.",
-	"proven":           "The address is yours.",
-	"address-added":    "Added. It counts once the administrator has verified it.",
-	"password-changed": "The password is changed, and all other browsers are signed out.",
-	"passkey-added":    "The passkey is made.",
-	"codes-added":      "Codes are on.",
-	"linked":           "Linked. You can sign in with it from now on.",
-	"removed":          "Removed.",
-	"session-ended":    "Signed out there.",
-	"saved":            "Saved.",
-	"calendar-made":    "The calendar is made.",
-	"calendar-deleted": "The calendar is in the trash.",
-	"calendar-left":    "You have given the calendar up.",
-	"shared":           "Shared.",
-	"unshared":         "No longer shared.",
-	"account-linked":   "Linked. Its calendars are in your list now; large ones take a few minutes to fill.",
-	"account-looked":   "Up to date.",
-	"account-unlinked": "No longer linked, and its key is forgotten. At Google, the leave ends under " +
-		"\"Third-party apps\" of the account.",
-	"mail-linked": "Linked. Allow apps to read this mail on the Apps page; existing apps do not get access " +
-		"automatically.",
-	"note-followed": "This server follows it too: it is on these pages, and for your assistants. Your apps go " +
-		"on as before.",
-	"note-left":           "This server follows it no more. Your apps go on as before.",
-	"account-kept":        "No longer linked. Its calendars stay as they were, and are your own.",
-	"account-dropped":     "No longer linked. Its calendars are in the trash.",
-	"link-ended":          "The link has ended.",
-	"invitation-accepted": "The calendar is among yours now.",
-	"invitation-declined": "You have declined.",
-	"sharer-blocked":      "Blocked. You have left the calendars that this user shares, and get no new ones.",
-	"delegate-added":      "Added. This person can use all your calendars now.",
-	"delegate-removed":    "Removed. This person can no longer use your calendars.",
-	"delegate-resigned":   "Ended. You can no longer use the calendars of this person.",
-	"sharer-unblocked":    "Unblocked. This user can share calendars with you again.",
-	"proposal-accepted":   "The event has the new time, and all guests are told.",
-	"proposal-declined":   "The event stays, and who proposed it is told.",
-	"mail-dismissed":      "Dismissed.",
-	"app-revoked":         "Revoked. It gets in no more.",
-	"app-narrowed":        "It may do less from now on.",
-	"webhook-tried":       "A test message is on its way. Its result appears below in a moment.",
-	"undone":              "Taken back.",
-	"restored":            "It is back.",
-	"forgotten":           "It is gone for good.",
-	"group-made":          "The group is made.",
-	"group-deleted":       "The group is deleted.",
-	"members-added":       "They are in the group now.",
-	"member-removed":      "Taken out.",
+	{"", "menu.home", false},
+	{"calendars", "menu.calendars", false},
+	{"connect", "menu.connect", false},
+	{"apps", "menu.apps", false},
+	{"journal", "menu.journal", false},
+	{"settings", "menu.settings", false},
+	{"security", "menu.security", false},
+	{"people", "menu.people", true},
 }

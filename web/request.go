@@ -12,6 +12,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/locale"
 )
 
 // pageRequest is one request for a page: its visitor, and the response.
@@ -19,6 +20,8 @@ type pageRequest struct {
 	*Handler
 	w http.ResponseWriter
 	r *http.Request
+	// lang is the language of the page.
+	lang *locale.Language
 	// session is zero for a visitor who is not signed in.
 	session auth.Session
 	// before is when the previous visit ended, if known.
@@ -133,7 +136,8 @@ func (p *pageRequest) leadTo(path string) error {
 	return nil
 }
 
-// done redirects to a page and shows a notice there, by its key in the table of notices.
+// done redirects to a page and shows a notice there, by the rest of its id in the catalog: "saved" is the
+// text "notice.saved".
 func (p *pageRequest) done(path, notice string) error {
 	sign := "?"
 	if strings.Contains(path, "?") {
@@ -169,7 +173,11 @@ func (p *pageRequest) again(name string, content any, err error) error {
 
 // write renders into memory first: a page that fails midway becomes an error, not half a page.
 func (p *pageRequest) write(status int, name string, content any, wrong string) error {
-	t, ok := p.templates[name]
+	pages, err := p.templates[p.lang]()
+	if err != nil {
+		return err
+	}
+	t, ok := pages[name]
 	if !ok {
 		return fmt.Errorf("there is no template %q", name)
 	}
