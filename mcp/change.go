@@ -109,7 +109,7 @@ func (b changeTools) listChanges(ctx context.Context, c *call, in *changesQuesti
 				wire.Quote(in.since))
 		}
 	} else if in.since != "" {
-		q.Since, err = b.readSince(c, z, in.since)
+		q.Since, err = c.fixed("since", func() (time.Time, error) { return b.readSince(c, z, in.since) })
 	}
 	if err != nil {
 		return answer{}, err
@@ -146,7 +146,7 @@ func (b changeTools) readSince(c *call, z zoned, since string) (time.Time, error
 	if err != nil {
 		said, unread := b.reader(c, z).Since(since)
 		if unread != nil {
-			return at, errUnread(err, `; or in words, such as yesterday, monday, noon, today 12:00 or 2 hours ago`)
+			return at, errUnread(err, unread, `; or in words, such as yesterday, monday, noon, today 12:00 or 2 hours ago`)
 		}
 		at = said
 	}

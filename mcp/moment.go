@@ -319,30 +319,29 @@ func (b toolbox) reader(c *call, z zoned) daterange.Reader {
 	return daterange.Reader{Now: b.now(), Zone: z.Location(), WeekStart: c.caller.User.FirstDay()}
 }
 
-// readBefore parses a time, or takes one from a range in words: the start of a single day or of a future period, else
-// its end.
+// readBefore parses a deadline, also in words.
 func (b toolbox) readBefore(c *call, z zoned, name, value string) (time.Time, error) {
 	at, err := z.readInstant(name, value)
 	if err == nil {
 		return at, nil
 	}
-	days, unread := b.reader(c, z).Parse(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(value)), "before "))
-	switch {
-	case unread != nil:
-		return at, errUnread(err, `; or in words, such as tomorrow, monday or next week`)
-	case days.From.After(b.now()) || days.Until.Before(days.From.AddDate(0, 0, 1).Add(time.Hour)):
-		return days.From, nil
+	said, unread := b.reader(c, z).Before(value)
+	if unread != nil {
+		return at, errUnread(err, unread, `; or in words, such as tomorrow, monday, noon, in 2 hours or next week`)
 	}
-	return days.Until, nil
+	return said, nil
 }
 
-// errUnread adds the accepted words to the refusal of a time.
-func errUnread(err error, words string) error {
+// errUnread adds the accepted words to the refusal of a time, or the reason why its words were not accepted.
+func errUnread(err, unread error, words string) error {
 	e, ok := errors.AsType[*calendar.Error](err)
 	if !ok {
 		return err
 	}
 	with := *e
+	if said, ok := errors.AsType[*daterange.Error](unread); ok && said.Why != "" {
+		words = "; " + said.Why
+	}
 	with.Message += words
 	return &with
 }

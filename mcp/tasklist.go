@@ -104,7 +104,9 @@ func (b taskTools) listTasks(ctx context.Context, c *call, in *tasksQuestion) (a
 	if err != nil {
 		return answer{}, err
 	}
-	before, err := b.readBefore(c, z, "due_before", in.dueBefore)
+	before, err := c.fixed("due_before", func() (time.Time, error) {
+		return b.readBefore(c, z, "due_before", in.dueBefore)
+	})
 	if err != nil {
 		return answer{}, err
 	}

@@ -124,8 +124,11 @@ func (r reading) days(s string) (days, *unreadable) {
 		if !cut {
 			continue
 		}
-		if rest == "this" {
+		switch rest {
+		case "this":
 			rest = "today"
+		case "last":
+			rest = "yesterday"
 		}
 		found, err := r.whole(strings.TrimSuffix(rest, " in the"))
 		if err == nil && found.first != found.last {
