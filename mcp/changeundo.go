@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/ical"
@@ -62,6 +63,8 @@ type undoView struct {
 	Left       []leftView   `json:"left"`
 	MoreUndone int          `json:"more_undone,omitempty" doc:"Further undone changes, not listed."`
 	MoreLeft   int          `json:"more_left,omitempty" doc:"Further changes not undone, not listed."`
+	Since      string       `json:"since,omitempty"`
+	Timezone   string       `json:"timezone,omitempty"`
 	toldView
 }
 
@@ -87,7 +90,7 @@ func (in *undo) takes() []field {
 }
 
 func (b changeTools) undoChange(ctx context.Context, c *call, in *undo) (answer, error) {
-	done, err := b.takeBack(ctx, c, in)
+	done, z, since, err := b.takeBack(ctx, c, in)
 	if err != nil {
 		if reason := calendar.ReasonOf(err); reason == calendar.Stale || reason == calendar.Unsupported {
 			c.about(unknownAuthor) // the refusal may name the program of a later change
@@ -98,6 +101,9 @@ func (b changeTools) undoChange(ctx context.Context, c *call, in *undo) (answer,
 	v := undoView{
 		Undone: []undoneView{}, MoreUndone: len(done.Steps) - len(steps),
 		MoreLeft: len(done.Left) - len(left),
+	}
+	if in.since != "" {
+		v.Since, v.Timezone = z.momentOf(since), z.Name()
 	}
 	for _, s := range steps {
 		step := undoneView{
@@ -118,17 +124,25 @@ func (b changeTools) undoChange(ctx context.Context, c *call, in *undo) (answer,
 	v.Left = each(left, func(l calendar.UndoConflict) leftView {
 		return leftView{l.ID().String(), shown(l.Why()), cmp.Or(authorOf(c.caller, l.In), agentOf(c.caller, l.By))}
 	})
-	return answer{v.prose(in.preview), v}, nil
+	return answer{v.prose(z, since, in.preview), v}, nil
 }
 
 // takeBack undoes one change, or all changes that a token made since a time.
-func (b changeTools) takeBack(ctx context.Context, c *call, in *undo) (calendar.Undone, error) {
+func (b changeTools) takeBack(ctx context.Context, c *call, in *undo) (
+	done calendar.Undone, z zoned, since time.Time, err error,
+) {
 	switch {
 	case (in.change == "") == (in.since == ""):
-		return calendar.Undone{},
-			errArgument(`give either "change_id", for one change, or "since", for all changes by a token`)
+		err = errArgument(`give either "change_id", for one change, or "since", for all changes by a token`)
+		return done, z, since, err
 	case in.change == "":
-		return b.takeBackSince(ctx, c, in)
+		if z, err = b.zoneFor(c, in.inZone, calendar.Calendar{}); err == nil {
+			since, err = b.readSince(c, z, in.since)
+		}
+		if err == nil {
+			done, err = b.takeBackSince(ctx, c, in, since)
+		}
+		return done, z, since, err
 	}
 	for _, other := range [...]struct {
 		name  string
@@ -140,26 +154,19 @@ func (b changeTools) takeBack(ctx context.Context, c *call, in *undo) (calendar.
 		{"timezone", in.timezone != ""},
 	} {
 		if other.given {
-			return calendar.Undone{}, errArgument("%q goes with \"since\", not with \"change_id\"", other.name)
+			return done, z, since, errArgument("%q goes with \"since\", not with \"change_id\"", other.name)
 		}
 	}
 	id, err := calendar.ParseChangeID(in.change)
 	if err != nil {
-		return calendar.Undone{}, err
+		return done, z, since, err
 	}
 	c.calendar = id.Calendar
-	return b.service.Undo(ctx, c.caller, id)
+	done, err = b.service.Undo(ctx, c.caller, id)
+	return done, z, since, err
 }
 
-func (b changeTools) takeBackSince(ctx context.Context, c *call, in *undo) (calendar.Undone, error) {
-	z, err := b.zoneFor(c, in.inZone, calendar.Calendar{})
-	if err != nil {
-		return calendar.Undone{}, err
-	}
-	at, err := b.readSince(c, z, in.since)
-	if err != nil {
-		return calendar.Undone{}, err
-	}
+func (b changeTools) takeBackSince(ctx context.Context, c *call, in *undo, at time.Time) (calendar.Undone, error) {
 	token, err := b.tokenOf(ctx, c, in.token)
 	if err != nil {
 		return calendar.Undone{}, err
@@ -190,13 +197,16 @@ var undoneWords = map[calendar.ChangeKind]string{
 }
 
 // prose writes the result as text.
-func (v undoView) prose(preview bool) prose {
+func (v undoView) prose(z zoned, since time.Time, preview bool) prose {
 	var b strings.Builder
-	heading := "Undid %s:\n"
+	heading, from := "Undid %s%s:\n", ""
 	if preview {
-		heading = "This would undo %s:\n"
+		heading = "This would undo %s%s:\n"
 	}
-	fmt.Fprintf(&b, heading, calendar.Counted(v.Changes, "change"))
+	if v.Since != "" {
+		from = fmt.Sprintf(" since %s (%s)", z.readable(since), v.Timezone)
+	}
+	fmt.Fprintf(&b, heading, calendar.Counted(v.Changes, "change"), from)
 	for i, s := range v.Undone {
 		fmt.Fprintf(&b, "%d. %s %s, in %s, calendar_id %s", i+1, quotedTitle(defused(string(s.Title))),
 			undoneWords[s.Did], wire.Quoted(defused(string(s.In))), s.Calendar)

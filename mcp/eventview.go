@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -258,13 +259,21 @@ func attendeeText(a edit.Attendee) string {
 	return namedAttendee(a) + " (" + a.Status + ")"
 }
 
-// namedAttendee formats an attendee's name and address.
+// namedAttendee formats an attendee's name and address. A name with special characters is quoted, so that attendeeOf
+// can parse it.
 func namedAttendee(a edit.Attendee) string {
 	if a.Name == "" {
 		return a.Address
 	}
-	return a.Name + " <" + a.Address + ">"
+	text := a.Name + " <" + a.Address + ">"
+	if attendeeOf(text).Name == a.Name {
+		return text
+	}
+	return `"` + phraseEscapes.Replace(a.Name) + `" <` + a.Address + ">"
 }
+
+// phraseEscapes escapes a name for a quoted string (RFC 5322 §3.2.4).
+var phraseEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
 // clockOf names the time zone that a moment was written in.
 func clockOf(m recur.Moment) string {

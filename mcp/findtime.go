@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -55,8 +56,8 @@ func (in *slotQuestion) takes() []field {
 	}, in.inRange.takes(), in.whose.takes(), []field{
 		yesTo(&in.withoutMe, "without_me", "Leave the user out."),
 		wordTo(&in.hours, "working_hours", "Default: the user's."),
-		listTo(&in.elsewhere, "hours_elsewhere", "Such as bob 09:00-17:00 America/New_York; users here: their own.").
-			items(mostAsked).upTo(longestTitle),
+		listTo(&in.elsewhere, "hours_elsewhere",
+			"Such as bob 09:00-17:00 America/New_York (mon tue); users here: their own.").items(mostAsked).upTo(longestTitle),
 		listTo(&in.days, "days", "Default: the user's.").items(len(dayWords)).oneOf(dayWords[:]...),
 		numberTo(&in.limit, "limit", "Default 5.").between(1, mostSlots),
 	})
@@ -165,6 +166,9 @@ type hoursOf struct {
 // String formats the hours as the call takes them.
 func (h hoursOf) String() string {
 	words := []string{h.name, h.text, h.Zone.String()}
+	if clockTimes.MatchString(h.name) || strings.HasPrefix(h.name, `"`) {
+		words[0] = `"` + phraseEscapes.Replace(h.name) + `"`
+	}
 	if h.days != "" {
 		words = append(words, "("+h.days+")")
 	}
@@ -194,7 +198,9 @@ func (b busyTools) hoursOfOthers(
 	}
 	for _, u := range meet.people {
 		given := slices.ContainsFunc(all, func(h hoursOf) bool {
-			return strings.EqualFold(h.name, u.Name) || strings.EqualFold(h.name, u.DisplayName)
+			return slices.ContainsFunc([]string{u.Name, u.DisplayName, u.Email}, func(name string) bool {
+				return name != "" && strings.EqualFold(h.name, name)
+			})
 		})
 		knows := slices.ContainsFunc(known, func(k calendar.User) bool { return k.ID == u.ID })
 		theirs, err := b.zones.Lookup(u.Timezone)
@@ -276,24 +282,38 @@ var reasons = map[slot.Why]string{
 	slot.Opening: "these hours have no slot that long left in that time. Give other working_hours, or more days",
 }
 
-// hoursElsewhere parses one attendee's working hours, such as bob 09:00-17:00 America/New_York. The name is only for
-// the reader: everyone's hours limit the meeting.
+// clockTimes matches the hours in hours_elsewhere; elsewhereForm matches all of it.
+var (
+	clockTimes    = regexp.MustCompile(`\d{1,2}:\d{2}`)
+	elsewhereForm = regexp.MustCompile(`^(?:"((?:[^"\\]|\\.)*)"\s|(.*?\s))??` +
+		`(\d{1,2}:\d{2}[\d:,;\s–-]*)\s(\S+)(?:\s*\(([\w,;\s]*)\))?$`)
+	escapedQuote = regexp.MustCompile(`\\(.)`)
+)
+
+// hoursElsewhere parses one attendee's working hours, such as bob 09:00-17:00 America/New_York, optionally with
+// weekdays, as results show them: (mon tue). Without weekdays, those of the call apply.
 func (b busyTools) hoursElsewhere(text string, days []string) (hoursOf, error) {
-	words := strings.Fields(text)
-	if len(words) < 2 {
-		return hoursOf{}, errArgument(`"hours_elsewhere" must be like bob 09:00-17:00 America/New_York, not %s`,
-			wire.Quote(text))
+	m := elsewhereForm.FindStringSubmatch(strings.TrimSpace(text))
+	if m == nil {
+		return hoursOf{}, errArgument(`"hours_elsewhere" must be like bob 09:00-17:00 America/New_York (mon tue), `+
+			`not %s`, wire.Quote(text))
 	}
-	z, err := b.zones.Ask(words[len(words)-1])
+	z, err := b.zones.Ask(m[4])
 	if err != nil {
 		return hoursOf{}, errArgument(`"hours_elsewhere", %s: %s`, wire.Quote(text), err)
 	}
-	// A name may precede the hours, which may contain blanks.
-	words, name := words[:len(words)-1], []string(nil)
-	for len(words) > 1 && !strings.ContainsAny(words[0][:1], "0123456789") {
-		name, words = append(name, words[0]), words[1:]
+	name := cmp.Or(escapedQuote.ReplaceAllString(m[1], "$1"), strings.TrimSpace(m[2]), "others")
+	h := hoursOf{name: name, text: strings.TrimSpace(m[3])}
+	if m[5] != "" {
+		days = strings.FieldsFunc(strings.ToLower(m[5]), func(r rune) bool { return strings.ContainsRune(" ,;\t", r) })
+		for _, day := range days {
+			if !slices.Contains(dayWords[:], day) {
+				return h, errArgument(`"hours_elsewhere", %s: %s must be one of %s`, wire.Quote(text), wire.Quote(day),
+					strings.Join(dayWords[:], ", "))
+			}
+		}
+		h.days = strings.Join(days, " ")
 	}
-	h := hoursOf{name: cmp.Or(strings.Join(name, " "), "others"), text: strings.Join(words, " ")}
 	h.Hours, err = zoned{Zone: z}.hours("hours_elsewhere", h.text, days)
 	return h, err
 }

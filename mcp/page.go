@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"caldav-mcp-server/mcp/wire"
 )
@@ -19,6 +20,8 @@ type listCursor struct {
 	Tool  string                     `json:"t"`
 	Asked map[string]json.RawMessage `json:"q,omitempty"`
 	At    json.RawMessage            `json:"a"`
+	// Fixed are the instants that relative times meant on the first page.
+	Fixed map[string]time.Time `json:"f,omitempty"`
 }
 
 // continued holds the arguments of tools that return pages.
@@ -43,12 +46,28 @@ func (c *call) next(at any) string {
 	if err == nil {
 		asked := maps.Clone(c.asked)
 		delete(asked, cursorName)
-		data, err = json.Marshal(listCursor{c.tool, asked, place})
+		data, err = json.Marshal(listCursor{c.tool, asked, place, c.instants})
 	}
 	if err != nil {
 		panic(fmt.Sprintf("encoding a cursor: %v", err)) // numbers, strings, and JSON that was parsed before
 	}
 	return base64.RawURLEncoding.EncodeToString(data)
+}
+
+// fixed returns the instant of a parameter. A relative time, such as 2 hours ago, means the same instant on each page.
+func (c *call) fixed(name string, read func() (time.Time, error)) (time.Time, error) {
+	if at, known := c.instants[name]; known {
+		return at, nil
+	}
+	at, err := read()
+	if err != nil || at.IsZero() {
+		return at, err
+	}
+	if c.instants == nil {
+		c.instants = map[string]time.Time{}
+	}
+	c.instants[name] = at
+	return at, nil
 }
 
 // place reads the position of the call's cursor, and reports whether there is one.
@@ -99,7 +118,7 @@ func (c *call) resume(tool string, takes []field, sent map[string]json.RawMessag
 			c.asked[name] = then
 		}
 	}
-	c.at = from.At
+	c.at, c.instants = from.At, from.Fixed
 	return nil
 }
 

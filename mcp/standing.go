@@ -43,10 +43,10 @@ func standing(who calendar.Caller, cal calendar.Calendar, event *ical.Component)
 			v.Untrusted = v.Organizer
 		}
 	}
-	for _, a := range edit.AttendeesOf(event) {
-		if isOwnIn(who, cal, a.Address) && a.Status != "" {
-			v.MyAnswer = wire.Visible(a.Status)
-		}
+	all := edit.AttendeesOf(event)
+	// As in schedule.Respond, the first of several own lines counts.
+	if i := slices.IndexFunc(all, func(a edit.Attendee) bool { return isOwnIn(who, cal, a.Address) }); i >= 0 {
+		v.MyAnswer = wire.Visible(all[i].Status)
 	}
 	v.Free = cal.Access == calendar.OwnerAccess && cal.Transparent || content.Transparent(event) ||
 		content.WordOf(event, "STATUS") == string(edit.Cancelled) ||

@@ -178,6 +178,8 @@ type call struct {
 	tool  string
 	asked map[string]json.RawMessage
 	at    json.RawMessage
+	// instants are the relative times of the query: see fixed.
+	instants map[string]time.Time
 	// plain is set if the client gets only the text.
 	plain bool
 	// batch collects the changes, if the call is part of change_many.
