@@ -70,13 +70,14 @@ func parseLanguage(l *locale.Language) (templates, error) {
 // assets are the style sheet and the scripts. Their names contain a hash of the content, so that browsers can cache
 // them forever.
 type assets struct {
-	// names maps file names to our names, contents our names to the data.
-	names    map[string]string
-	contents map[string][]byte
+	// names maps file names to our names, contents our names to the data. packed has the gzip forms of the files that
+	// become smaller.
+	names            map[string]string
+	contents, packed map[string][]byte
 }
 
 func readAssets() (assets, error) {
-	a := assets{map[string]string{}, map[string][]byte{}}
+	a := assets{map[string]string{}, map[string][]byte{}, map[string][]byte{}}
 	files, err := fs.ReadDir(staticFiles, "static")
 	if err != nil {
 		return a, err
@@ -90,6 +91,9 @@ func readAssets() (assets, error) {
 		extension := path.Ext(file.Name())
 		name := strings.TrimSuffix(file.Name(), extension) + "-" + hex.EncodeToString(sum[:6]) + extension
 		a.names[file.Name()], a.contents[name] = name, content
+		if small := compressed(content); len(small) < len(content) {
+			a.packed[name] = small
+		}
 	}
 	return a, nil
 }
@@ -103,6 +107,11 @@ func (h *Handler) asset(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	w.Header().Set("Vary", "Accept-Encoding")
+	if small := h.assets.packed[name]; small != nil && takesGzip(r) {
+		w.Header().Set("Content-Encoding", "gzip")
+		content = small
+	}
 	_, _ = w.Write(content)
 }
 

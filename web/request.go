@@ -190,9 +190,7 @@ func (p *pageRequest) write(status int, name string, content any, wrong string) 
 		header.Set("Content-Security-Policy", policy(p.formTo...))
 	}
 	header.Set("Content-Type", "text/html; charset=utf-8")
-	header.Set("Content-Length", strconv.Itoa(text.Len()))
-	p.w.WriteHeader(status)
-	_, _ = p.w.Write(text.Bytes()) // the visitor may have gone
+	writePage(p.w, p.r, status, text.Bytes())
 	return nil
 }
 
