@@ -53,6 +53,8 @@ type Store interface {
 	// ChangeUser changes a user's properties. Disabling a user ends their codes. NotFound when the user does not exist;
 	// Invalid when no administrator who can sign in would remain.
 	ChangeUser(ctx context.Context, id calendar.UserID, e UserEdit) error
+	// KeepsAdministrator returns Invalid if DeleteUser would refuse to delete the last administrator who can sign in.
+	KeepsAdministrator(ctx context.Context, id calendar.UserID) error
 	// DeleteUser removes a user with their calendars, tokens, shares and everything else. NotFound when the user does
 	// not exist; Invalid for the last administrator who can sign in.
 	DeleteUser(ctx context.Context, id calendar.UserID) error

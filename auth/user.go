@@ -272,6 +272,11 @@ func (s *Directory) EndAccess(ctx context.Context, u calendar.User) error {
 	return during("ending the user's access", s.store.EndAccess(ctx, u.ID, s.seconds()))
 }
 
+// MayDeleteUser returns the error that DeleteUser would return, without deleting anything.
+func (s *Directory) MayDeleteUser(ctx context.Context, u calendar.User) error {
+	return s.store.KeepsAdministrator(ctx, u.ID)
+}
+
 // DeleteUser removes a user and everything that belongs to them.
 func (s *Directory) DeleteUser(ctx context.Context, name string) error {
 	u, err := s.User(ctx, name)

@@ -172,13 +172,32 @@ type Telling uint8
 // request. Attendees who are not told now are told with a later change. A change that attendees must hear of is
 // refused, and deleting an invitation sends no answer. TellAgain is for undo: an attendee who is invited again was
 // invited before, and has the answer in the text. Unscheduled is for imports and restores from the trash: objects
-// are stored as they are.
+// are stored as they are. TellRooms is for a user who is about to be deleted: rooms are freed, and people are not told.
 const (
 	TellAll Telling = iota
 	TellNobody
 	TellAgain
 	Unscheduled
+	TellRooms
 )
+
+// Cancelled is the result of cancelling the meetings of a user.
+type Cancelled struct {
+	Meetings int
+	Told     []Told
+	// Mails counts the mails of the user that are not sent yet.
+	Mails int
+}
+
+// Rooms counts the rooms and resources that were told.
+func (c Cancelled) Rooms() (n int) {
+	for _, t := range c.Told {
+		if t.Room {
+			n++
+		}
+	}
+	return n
+}
 
 // Told is a recipient of a message about a change of an event with attendees.
 type Told struct {

@@ -115,6 +115,8 @@ type Outbox interface {
 	// ToldBy returns a sent letter if it is the last one that its recipient got about its subject; otherwise
 	// NotFound.
 	ToldBy(ctx context.Context, id LetterID) (Letter, error)
+	// WaitingOf counts the letters in a user's outbox.
+	WaitingOf(ctx context.Context, user UserID) (int, error)
 	// WaitingLetters counts the letters in all outboxes, and returns the time of the oldest.
 	WaitingLetters(ctx context.Context) (letters int, oldest time.Time, err error)
 }

@@ -240,6 +240,13 @@ func (s schedulingStore) ToldBy(ctx context.Context, id calendar.LetterID) (cale
 	return db.RowOf(ctx, s.db.Reads, scanLetter, `SELECT `+toldLetter+` FROM told WHERE id = $1`, id)
 }
 
+// WaitingOf implements [calendar.Outbox].
+func (s schedulingStore) WaitingOf(ctx context.Context, user calendar.UserID) (int, error) {
+	n, err := db.RowOf(ctx, s.db.Reads, db.ScanNumber,
+		`SELECT COUNT(*) FROM letters WHERE user_id = $1`, user)
+	return int(n), err
+}
+
 // WaitingLetters implements [calendar.Outbox].
 func (s schedulingStore) WaitingLetters(ctx context.Context) (letters int, oldest time.Time, err error) {
 	type count struct{ letters, oldest int64 }

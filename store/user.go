@@ -111,6 +111,11 @@ func (t *transaction) keepAdministrator(ctx context.Context, id calendar.UserID)
 	return nil
 }
 
+// KeepsAdministrator implements [auth.Store].
+func (s userStore) KeepsAdministrator(ctx context.Context, id calendar.UserID) error {
+	return s.transact(ctx, func(t *transaction) error { return t.keepAdministrator(ctx, id) })
+}
+
 // DeleteUser implements [auth.Store]. The user's rows go by foreign keys. Notifications about calendars that they
 // shared with others
 // name them, and are deleted as well.

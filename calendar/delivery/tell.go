@@ -33,7 +33,7 @@ const refreshMost = 50
 
 // carryOut sends a change's messages to the attendees or the organizer, and records the delivery status.
 func (m *meeting) carryOut(ctx context.Context, out *schedule.Outcome) error {
-	messages := m.withoutSilentDeclines(out.Messages)
+	messages := m.onlyToRooms(m.withoutSilentDeclines(out.Messages))
 	if len(messages) == 0 {
 		return nil
 	}
@@ -123,6 +123,14 @@ func (m *meeting) withoutSilentDeclines(all []schedule.Message) []schedule.Messa
 		// exists.
 		return msg.Method == schedule.Reply && m.next == nil && m.away() && m.unanswered()
 	})
+}
+
+// onlyToRooms drops the messages to people if only rooms are told.
+func (m *meeting) onlyToRooms(all []schedule.Message) []schedule.Message {
+	if m.tell != calendar.TellRooms {
+		return all
+	}
+	return slices.DeleteFunc(all, func(msg schedule.Message) bool { return !m.parties[msg.To].Room.Bookable() })
 }
 
 // unanswered reports whether the owner had not answered the event that they deleted.
@@ -442,6 +450,12 @@ func (s *Scheduler) WroteTo(ctx context.Context, r calendar.Recipient) (bool, er
 func (w *Work) Involves(ctx context.Context, cal calendar.Calendar, o *calendar.Object) (bool, error) {
 	m, err := w.readMeeting(ctx, cal, o, nil, calendar.TellAll)
 	return err == nil && m.was != schedule.Bystander, err
+}
+
+// Organizes reports whether the owner of a calendar organizes an event in it.
+func (w *Work) Organizes(ctx context.Context, cal calendar.Calendar, o *calendar.Object) (bool, error) {
+	m, err := w.readMeeting(ctx, cal, o, nil, calendar.TellAll)
+	return err == nil && m.was == schedule.Organizer, err
 }
 
 // DeletionNotifies returns the people whom the deletion of an event would notify. It changes nothing.

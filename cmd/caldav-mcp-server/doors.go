@@ -132,6 +132,9 @@ func (p *program) pages(ctx context.Context, front *frontage, h *app.App, log *s
 			e auth.UserEdit,
 		) (calendar.User, error) {
 			return editUser(ctx, h, name, e)
+		}, DeleteUser: func(ctx context.Context, u calendar.User, tell bool) error {
+			_, err := h.DeleteUser(ctx, u, tell)
+			return err
 		}, Provider: p.provider(front.SignIn), CreateUsers: func() bool { return h.Service().CreateUsers },
 		Facts:  p.facts(h),
 		MCPURL: front.MCPURL(), LinkPath: caldav.LinkPath, OAuth: oauth,

@@ -126,6 +126,12 @@ func letterGoesOut(b *bundle) {
 	b.must(err)
 	same(b, "waiting", n, 1)
 	same(b, "oldest", oldest, l.Posted)
+	n, err = b.WaitingOf(b.Context(), l.User)
+	b.must(err)
+	same(b, "waiting for ann", n, 1)
+	n, err = b.WaitingOf(b.Context(), b.user("bob").ID)
+	b.must(err)
+	same(b, "waiting for bob", n, 0)
 	b.pass(30 * time.Second)
 	l.Tries = 1
 	same(b, "when it is due", b.take(b.another()), []calendar.Letter{l})

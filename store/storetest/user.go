@@ -125,7 +125,9 @@ func userKeepsAdministrator(b *bundle) {
 	for _, e := range []auth.UserEdit{{Admin: new(false)}, {Disabled: new(true)}} {
 		b.refused(b.ChangeUser(b.Context(), root.ID, e), calendar.Invalid, "")
 	}
+	b.refused(b.KeepsAdministrator(b.Context(), root.ID), calendar.Invalid, "")
 	b.refused(b.DeleteUser(b.Context(), root.ID), calendar.Invalid, "")
+	b.must(b.KeepsAdministrator(b.Context(), other.ID))
 	b.must(b.ChangeUser(b.Context(), root.ID, auth.UserEdit{Disabled: new(false), Timezone: new("UTC")}))
 	b.must(b.DeleteUser(b.Context(), other.ID))
 	b.must(b.ChangeUser(b.Context(), room.ID, auth.UserEdit{Admin: new(false)}))

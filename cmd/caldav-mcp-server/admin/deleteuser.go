@@ -17,8 +17,12 @@ import (
 
 const deleteUserDetails = `
 It deletes the user and all their data for good, without the trash: their calendars, also for users who share them,
-their trash, tokens and public links. Their entries in other users' calendars stay. The command lists what it will
-delete, and asks for the user's name; --yes skips the question.
+their trash, tokens and public links. The command lists what it will delete, and asks for the user's name; --yes skips
+the question.
+
+Meetings that the user organizes and that are not over are cancelled, so that booked rooms are free again. Guests are
+not told, and keep the events in their calendars; --tell-guests tells them, as if the user had deleted the events. Mails
+to guests elsewhere must be sent first: the command then says so, and deletes nothing until it is run again.
 
 With --export the calendars are first written to a directory, one file per object, as export --objects does. If that
 fails, nothing is deleted.
@@ -27,8 +31,8 @@ fails, nothing is deleted.
 
 // deleteUserOptions are the flags of delete-user.
 type deleteUserOptions struct {
-	yes    bool
-	export string
+	yes, tell bool
+	export    string
 }
 
 // DeleteUserCommand is the command delete-user.
@@ -45,6 +49,7 @@ func DeleteUserCommand() command.Command {
 
 func (o *deleteUserOptions) declare(f *flag.FlagSet) {
 	f.BoolVar(&o.yes, "yes", false, "do not ask")
+	f.BoolVar(&o.tell, "tell-guests", false, "tell guests that the user's coming meetings are cancelled")
 	f.StringVar(&o.export, "export", "", "write the calendars to `DIR` first")
 }
 
@@ -69,10 +74,16 @@ func deleteUser(ctx context.Context, d *command.Context, name string, o deleteUs
 			return fmt.Errorf("%s was not deleted: %w", user.Name, err)
 		}
 	}
-	if err := d.Auth.DeleteUser(ctx, user.Name); err != nil {
+	cancelled, err := d.App.DeleteUser(ctx, user, o.tell)
+	if err != nil {
 		return err
 	}
-	return d.Done(map[string]any{"user": user.Name, "removed": true}, "deleted the user %s\n", user.Name)
+	if cancelled.Meetings > 0 {
+		d.Say("cancelled %s\n", calendar.Counted(cancelled.Meetings, "coming meeting"))
+	}
+	return d.Done(map[string]any{
+		"user": user.Name, "removed": true, "cancelled": cancelled.Meetings,
+	}, "deleted the user %s\n", user.Name)
 }
 
 // estateOf lists the data that is deleted with a user, one line each.

@@ -31,6 +31,28 @@ func (h *App) ChangeUser(ctx context.Context, name string, e auth.UserEdit) (_ c
 	return user, moved, err
 }
 
+// DeleteUser cancels a user's coming meetings and deletes the user. Rooms are freed; guests are told if tell is set.
+// The user's mails are deleted with the user, so there is an error as long as mails to guests wait.
+func (h *App) DeleteUser(ctx context.Context, u calendar.User, tell bool) (calendar.Cancelled, error) {
+	if err := h.Auth.MayDeleteUser(ctx, u); err != nil {
+		return calendar.Cancelled{}, err
+	}
+	whom := calendar.TellRooms
+	if tell {
+		whom = calendar.TellAll
+	}
+	done, err := h.Calendars.CancelMeetings(ctx, Caller(u), whom)
+	if err != nil {
+		return done, fmt.Errorf("%s was not deleted: cancelling the meetings: %w", u.Name, err)
+	}
+	if tell && done.Mails > 0 {
+		return done, calendar.Errorf(calendar.Unavailable, "",
+			"the meetings are cancelled, but %s to guests must be sent before the user is deleted: try again in a minute",
+			calendar.Counted(done.Mails, "mail"))
+	}
+	return done, h.Auth.DeleteUser(ctx, u.Name)
+}
+
 // moveToZone changes the time zone of the user's calendars that are in the user's current zone. It skips a calendar
 // whose zone definition was set by a client.
 func (h *App) moveToZone(ctx context.Context, u calendar.User, zone string) (string, error) {
