@@ -5,9 +5,12 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/caldav/dav"
@@ -15,8 +18,9 @@ import (
 	"caldav-mcp-server/calendar/service"
 )
 
-// retryAfter is how long clients should wait for an unavailable store, in seconds.
-const retryAfter = "5"
+// retryAfter is how long clients should wait for an unavailable store. A longer time of an account elsewhere is passed
+// on (RFC 9110 §10.2.3), up to retryMost: apps may keep to it without another attempt.
+const retryAfter, retryMost = 5 * time.Second, time.Hour
 
 // refuse renders an error. No other code does.
 func (x *request) refuse(err error) {
@@ -33,7 +37,8 @@ func (x *request) refuse(err error) {
 			slog.String("error", service.ForLog(err)))
 	}
 	if f.Status == http.StatusServiceUnavailable {
-		x.W.Header().Set("Retry-After", retryAfter)
+		wait := min(max(calendar.AgainIn(err), retryAfter), retryMost)
+		x.W.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 	}
 	if f.Status == http.StatusMethodNotAllowed {
 		there := x.methods

@@ -3,6 +3,7 @@ package calendar
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Reason classifies an error. Each protocol has one table that maps reasons to its own responses.
@@ -76,6 +77,8 @@ type Error struct {
 	// that is a different one.
 	Conflict   ObjectName
 	ConflictIn CalendarID
+	// Again is how long to wait before another attempt; 0 if that is unknown.
+	Again time.Duration
 	// Cause is for the log only.
 	Cause error
 }
@@ -117,4 +120,12 @@ func RuleOf(err error) Rule {
 		return e.Rule
 	}
 	return ""
+}
+
+// AgainIn returns how long to wait before another attempt after err; 0 if that is unknown.
+func AgainIn(err error) time.Duration {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Again
+	}
+	return 0
 }

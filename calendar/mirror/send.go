@@ -113,6 +113,7 @@ func (p *post) partly(ctx context.Context, sent []calendar.Sent, all int, err er
 		len(sent), all, err)
 	e.Hint, e.Cause = "read it again in a moment, before you repeat "+
 		"anything", errors.Join(made, calendar.ErrElsewhere, err)
+	e.Again = calendar.AgainIn(err)
 	return e
 }
 
@@ -262,6 +263,7 @@ func refused(err error, from string) error {
 	e := calendar.Errorf(calendar.Unavailable, "", "%s does not answer now; nothing was changed here", from)
 	e.Hint, e.Cause = "try again later", errors.Join(calendar.ErrElsewhere, err)
 	if later, ok := errors.AsType[*Later](err); ok && later.After > 0 {
+		e.Again = later.After
 		e.Message = fmt.Sprintf("%s is busy; nothing was changed here", from)
 		e.Hint = fmt.Sprintf("try again in %d seconds", int64(math.Ceil(later.After.Seconds())))
 	}
