@@ -99,6 +99,8 @@ type Outbox interface {
 	// SettleLetter. Letters to one recipient about one UID are returned one at a time, in the order of posting.
 	// Letters with a Status were sent or given up, and wait for ConcludeLetter.
 	TakeLetters(ctx context.Context, now, until time.Time, most int) ([]Letter, error)
+	// HoldLetters extends the reservation of taken letters. Settled letters stay as they are.
+	HoldLetters(ctx context.Context, ids []LetterID, until time.Time) error
 	// SettleLetter stores the outcome of a letter: its Status and the next Due time. NotFound if another process
 	// has taken the letter since, which Tries shows.
 	SettleLetter(ctx context.Context, l Letter) error

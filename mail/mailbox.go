@@ -12,6 +12,8 @@ import (
 
 	"github.com/emersion/go-imap/v2"
 	"github.com/emersion/go-imap/v2/imapclient"
+
+	"caldav-mcp-server/calendar/lease"
 )
 
 // Mailbox reads mail from an IMAP folder, which should serve no other purpose.
@@ -24,6 +26,7 @@ type Mailbox struct {
 	NewID    func() string
 	Logger   *slog.Logger
 
+	lease *lease.Lease
 	// mark is the flag of processed mails.
 	mark imap.Flag
 	// later are the mails to retry.
@@ -59,22 +62,16 @@ const (
 	// IDLE.
 	idleFor  = 5 * time.Minute
 	pollMail = time.Minute
-	// mailLease is the lease of the process that reads the mailbox, readTurn its duration.
+	// mailLease is the lease of the process that processes mail. Others wait for news too, and ask again after askAgain
+	// if they cannot have it.
 	mailLease = "mail in"
-	readTurn  = 3 * idleFor
+	askAgain  = time.Second
 )
 
 // Run processes mail until the context ends.
 func (m *Mailbox) Run(ctx context.Context) {
-	holder := m.NewID()
-	defer func() { _ = m.Store.Release(context.WithoutCancel(ctx), mailLease, holder) }()
 	for vain := 0; ctx.Err() == nil; {
-		mine, err := m.Store.Lease(ctx, mailLease, holder, m.Now(), m.Now().Add(readTurn))
-		if err == nil && mine {
-			err = m.Visit(ctx, func() (bool, error) {
-				return m.Store.Lease(ctx, mailLease, holder, m.Now(), m.Now().Add(readTurn))
-			})
-		}
+		err := m.Visit(ctx, func() bool { return true })
 		vain++
 		if err == nil {
 			vain = 0
@@ -95,8 +92,11 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// Visit logs in and processes mail as it arrives, until goOn returns false or an error.
-func (m *Mailbox) Visit(ctx context.Context, goOn func() (bool, error)) error {
+// Visit logs in and processes mail as it arrives, until goOn returns false or an error occurs.
+func (m *Mailbox) Visit(ctx context.Context, goOn func() bool) error {
+	if m.lease == nil {
+		m.lease = lease.NewKeeper(m.Store, m.Now, m.NewID).New(mailLease)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // it closes the connection
 	news := make(chan struct{}, 1)
@@ -111,12 +111,19 @@ func (m *Mailbox) Visit(ctx context.Context, goOn func() (bool, error)) error {
 	}
 	defer func() { _ = c.Close() }()
 	for {
-		if err := m.read(ctx, c); err != nil {
+		mine, err := m.turn(ctx, c)
+		if err != nil {
 			return err
 		}
-		if more, err := goOn(); err != nil || !more {
-			_ = c.Logout().Wait()
-			return err
+		if !mine {
+			wait(ctx, askAgain)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			continue
+		}
+		if !goOn() {
+			return c.Logout().Wait()
 		}
 		if err := m.await(ctx, c, news); err != nil {
 			return err
@@ -185,7 +192,21 @@ func (m *Mailbox) await(ctx context.Context, c *imapclient.Client, news <-chan s
 	return idle.Wait()
 }
 
-// read processes the unmarked mails, the oldest first.
+// turn processes the unmarked mails, unless another process does so.
+func (m *Mailbox) turn(ctx context.Context, c *imapclient.Client) (mine bool, err error) {
+	if mine, err = m.lease.Take(ctx); err != nil || !mine {
+		return mine, err
+	}
+	held := m.lease.Keep(ctx)
+	defer m.lease.Release(ctx)
+	// The server tells this connection which mails another process has marked.
+	if err := c.Noop().Wait(); err != nil {
+		return true, fmt.Errorf("looking for mail: %w", err)
+	}
+	return true, m.read(held, c)
+}
+
+// read processes the unmarked mails, the oldest first, until the context ends.
 func (m *Mailbox) read(ctx context.Context, c *imapclient.Client) error {
 	found, err := c.UIDSearch(
 		&imap.SearchCriteria{Since: m.Now().Add(-lookBack), NotFlag: []imap.Flag{m.mark, imap.FlagDeleted}}, nil,
@@ -199,6 +220,9 @@ func (m *Mailbox) read(ctx context.Context, c *imapclient.Client) error {
 	for _, uid := range uids {
 		if m.Now().Before(m.later[uid].at) {
 			continue
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
 		if err := m.take(ctx, c, uid); err != nil {
 			return err

@@ -79,7 +79,7 @@ func (h *house) mailbox(f *folder, s *signing) *mail.Mailbox {
 // visit reads the mailbox once.
 func (h *house) visit(m *mail.Mailbox) {
 	h.Helper()
-	if err := m.Visit(h.Context(), func() (bool, error) { return false, nil }); err != nil {
+	if err := m.Visit(h.Context(), func() bool { return false }); err != nil {
 		h.Error(err)
 	}
 }
@@ -172,7 +172,7 @@ func TestMailboxNeedsTLS(t *testing.T) {
 	f := newFolder(t, capabilities(imap.CapIMAP4rev1))
 	m := h.mailbox(f, s)
 	m.Plain = false
-	err := m.Visit(t.Context(), func() (bool, error) { return false, nil })
+	err := m.Visit(t.Context(), func() bool { return false })
 	if err == nil || !strings.Contains(err.Error(), "begins no TLS") {
 		t.Errorf("got %v", err)
 	}

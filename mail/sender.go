@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
+	"sync"
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/lease"
 	"caldav-mcp-server/mail/letter"
 )
 
@@ -58,9 +61,11 @@ type Config struct {
 // Sender sends the mails of the outbox.
 type Sender struct {
 	Config
-	// holder is its name in the lease.
-	holder          string
+	lease           *lease.Lease
 	users, everyone throttle
+	// mu guards inHand, the letters that it took and has not settled yet.
+	mu     sync.Mutex
+	inHand []calendar.LetterID
 	// looked is when the outbox was last checked for delayed mail.
 	looked time.Time
 }
@@ -71,17 +76,18 @@ func NewSender(c Config) *Sender {
 		c.Relay.Hello = letter.Domain(c.Post.From)
 	}
 	c.Task = c.Task.OrNone()
-	return &Sender{
-		Config: c, holder: c.NewID(), users: throttle{most: c.Limits.User},
-		everyone: throttle{most: c.Limits.Recipient},
-	}
+	s := &Sender{Config: c, users: throttle{most: c.Limits.User}, everyone: throttle{most: c.Limits.Recipient}}
+	s.lease = lease.NewKeeper(c.Store, c.Now, c.NewID).New(leaseName)
+	s.lease.Also = s.hold
+	return s
 }
 
 const (
 	// leaseName is the lease of the sending process.
 	leaseName = "mail out"
-	// turn is how long a process holds the letters that it took; rest is reserved at its end for the mail in progress.
-	turn, rest = 15 * time.Minute, 7 * time.Minute
+	// turn is how long a process sends letters before it takes others. While it sends, it renews its lease and its hold
+	// on the letters, so that after its crash another process goes on within [lease.Term].
+	turn = 8 * time.Minute
 	// batch is the number of letters taken at once.
 	batch = 20
 	// pollEvery is how often the outbox is polled.
@@ -92,7 +98,7 @@ const (
 func (s *Sender) Run(ctx context.Context) {
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
-	defer func() { _ = s.Store.Release(context.WithoutCancel(ctx), leaseName, s.holder) }()
+	defer s.lease.GiveBack(ctx)
 	for {
 		s.look(ctx)
 		n, err := s.Round(ctx)
@@ -129,14 +135,16 @@ func (s *Sender) look(ctx context.Context) {
 	}
 }
 
-// Round sends the due letters, unless another process is sending. It returns the number of letters that it took.
+// Round sends the due letters, unless another process is sending. It returns the number of letters that it took. It
+// keeps the lease until the next round.
 func (s *Sender) Round(ctx context.Context) (int, error) {
-	now := s.Now()
-	until := now.Add(turn)
-	mine, err := s.Store.Lease(ctx, leaseName, s.holder, now, until)
+	mine, err := s.lease.Take(ctx)
 	if err != nil || !mine {
 		return 0, err
 	}
+	held := s.lease.Keep(ctx)
+	defer s.lease.Rest()
+	began := s.Now()
 	if s.Digests != nil {
 		// Their errors do not hold up other letters.
 		if err := s.Digests.post(ctx); err != nil && ctx.Err() == nil {
@@ -148,7 +156,7 @@ func (s *Sender) Round(ctx context.Context) (int, error) {
 			s.Logger.WarnContext(ctx, "mail about shares was not made", "error", err)
 		}
 	}
-	letters, err := s.Store.TakeLetters(ctx, now, until, batch)
+	letters, err := s.takeLetters(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -156,20 +164,55 @@ func (s *Sender) Round(ctx context.Context) (int, error) {
 	defer line.quit()
 	var failed error
 	for i, l := range letters {
-		if ctx.Err() != nil || s.Now().After(until.Add(-rest)) {
+		if ctx.Err() != nil || s.Now().Sub(began) > turn || s.lease.Sure(held) != nil {
 			return i, s.giveBack(ctx, letters[i:])
 		}
-		if err := s.one(ctx, line, l, &failed); err != nil {
+		err := s.one(ctx, line, l, &failed)
+		s.settled(l)
+		if err != nil {
 			return len(letters), errors.Join(err, s.giveBack(ctx, letters[i+1:]))
 		}
 	}
 	return len(letters), failed
 }
 
+// takeLetters takes the due letters, for as long as the lease lasts.
+func (s *Sender) takeLetters(ctx context.Context) ([]calendar.Letter, error) {
+	now := s.Now()
+	letters, err := s.Store.TakeLetters(ctx, now, now.Add(lease.Term), batch)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inHand = nil
+	for _, l := range letters {
+		s.inHand = append(s.inHand, l.ID)
+	}
+	return letters, err
+}
+
+// hold extends the hold on the letters that are not settled yet.
+func (s *Sender) hold(ctx context.Context, until time.Time) {
+	s.mu.Lock()
+	ids := slices.Clone(s.inHand)
+	s.mu.Unlock()
+	if len(ids) == 0 {
+		return
+	}
+	if err := s.Store.HoldLetters(ctx, ids, until); err != nil && ctx.Err() == nil {
+		s.Logger.WarnContext(ctx, "letters that are being sent could not be held", "error", err)
+	}
+}
+
+func (s *Sender) settled(l calendar.Letter) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inHand = slices.DeleteFunc(s.inHand, func(id calendar.LetterID) bool { return id == l.ID })
+}
+
 // giveBack returns letters to the queue for the next turn.
 func (s *Sender) giveBack(ctx context.Context, letters []calendar.Letter) error {
 	var errs []error
 	for _, l := range letters {
+		s.settled(l)
 		errs = append(errs, ignoreLost(s.Store.SettleLetter(context.WithoutCancel(ctx), l)))
 	}
 	return errors.Join(errs...)

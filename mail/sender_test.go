@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/lease"
 	"caldav-mcp-server/internal/testdb"
 	mailroom "caldav-mcp-server/mail"
 	"caldav-mcp-server/store"
@@ -194,7 +195,7 @@ func TestKilledBetweenSendAndMark(t *testing.T) {
 		if h.round(next) != 0 {
 			t.Error("another sends what may be under way")
 		}
-		h.pass(time.Hour)
+		h.pass(lease.Term)
 		h.round(next)
 		h.pass(time.Hour)
 		h.round(next)

@@ -155,6 +155,20 @@ func (s schedulingStore) TakeLetters(ctx context.Context, now, until time.Time, 
 	return taken, err
 }
 
+var holdLetters = withList(2, `UPDATE letters SET taken = $1 WHERE taken > 0 AND id§`)
+
+// HoldLetters implements [calendar.Outbox].
+func (s schedulingStore) HoldLetters(ctx context.Context, ids []calendar.LetterID, until time.Time) error {
+	return s.transact(ctx, func(t *transaction) error {
+		for some := range inLists(t.Of(), ids) {
+			if err := t.Run(ctx, holdLetters.of(t.Of()), append([]any{until.Unix()}, some...)...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // SettleLetter implements [calendar.Outbox].
 func (s schedulingStore) SettleLetter(ctx context.Context, l calendar.Letter) error {
 	return db.ExpectRow(s.write(ctx, `UPDATE letters SET status = $3, due = $4, taken = 0 WHERE id = $1 AND tries = $2`,

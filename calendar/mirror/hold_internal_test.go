@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/lease"
 )
 
 // TestOneUserIsNotEverybody: of one user's accounts two are spoken to at once, however many others are.
@@ -53,8 +54,8 @@ func TestALostCalendarEndsTheWork(t *testing.T) {
 		err    error
 		within time.Duration
 	}{
-		"another has it":      {false, nil, 2 * holdAgain},
-		"nobody can be asked": {false, errors.New("away"), holdFor - time.Second},
+		"another has it":      {false, nil, 4 * time.Second},
+		"nobody can be asked": {false, errors.New("away"), lease.Term - time.Second},
 		"it is held":          {true, nil, 0},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -76,7 +77,7 @@ func TestALostCalendarEndsTheWork(t *testing.T) {
 				defer g.release(t.Context())
 				begun.Store(true)
 				start := time.Now()
-				within, cancel := context.WithTimeout(held, 3*holdFor)
+				within, cancel := context.WithTimeout(held, 3*lease.Term)
 				defer cancel()
 				<-within.Done()
 				if took := time.Since(start); c.within == 0 && held.Err() != nil || c.within != 0 && took > c.within {

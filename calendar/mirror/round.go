@@ -65,7 +65,7 @@ func (m *Mirror) Round(ctx context.Context) (int, error) {
 	if err != nil || !mine {
 		return 0, err
 	}
-	defer l.release(ctx)
+	defer l.Release(ctx)
 	if due, err = m.Store.DueAccounts(ctx, m.Now(), batch); err != nil { // another process may have synced some
 		return 0, err
 	}

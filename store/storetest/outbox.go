@@ -18,6 +18,7 @@ func outboxTests() []test {
 		{"mails to one recipient keep their order", lettersKeepOrder},
 		{"two senders never take the same one", lettersAreTakenOnce},
 		{"a sender that takes too long loses it", letterIsLost},
+		{"a sender that is still busy holds it", lettersAreHeld},
 		{"a user with too many waiting mails is refused", outboxIsBounded},
 		{"sent mails are known", toldIsKnown},
 		{"mails without news of the event leave the sent state", toldIsLeft},
@@ -60,6 +61,23 @@ func (b *bundle) take(s calendar.Store) []calendar.Letter {
 	letters, err := s.TakeLetters(b.Context(), b.now(), b.now().Add(time.Minute), 100)
 	b.must(err)
 	return letters
+}
+
+// lettersAreHeld: a taken letter stays taken while its holder says so, and not after it was settled.
+func lettersAreHeld(b *bundle) {
+	ann := b.user("ann")
+	b.post(b.letter(ann, "one@example.org", "uid"), b.letter(ann, "two@example.org", "uid"))
+	b.pass(time.Hour)
+	taken := b.take(b.Store)
+	same(b, "the letters", len(taken), 2)
+	b.must(b.SettleLetter(b.Context(), taken[0]))
+	b.must(b.HoldLetters(b.Context(), []calendar.LetterID{taken[0].ID, taken[1].ID, "unknown"}, b.now().Add(time.Hour)))
+	b.pass(2 * time.Minute)
+	again := b.take(b.Store)
+	same(b, "the letters after their time", len(again), 1)
+	same(b, "the settled one", again[0].ID, taken[0].ID)
+	b.pass(time.Hour)
+	same(b, "the letters when nobody holds them", len(b.take(b.Store)), 2)
 }
 
 // send takes the mails that are due and marks them as sent.
