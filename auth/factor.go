@@ -37,7 +37,8 @@ type FactorStore interface {
 	Factors(ctx context.Context, user calendar.UserID) (Factors, error)
 	// Spend records the use of something that works only once. Exists when it was used before.
 	Spend(ctx context.Context, name string, until time.Time) error
-	// Tidy deletes sessions last seen before idle, and password links and spent entries that expired before now.
+	// Tidy deletes sessions last seen before idle, and password links, spent entries and answers to apps that expired
+	// before now.
 	Tidy(ctx context.Context, now, idle time.Time) error
 
 	// CodeSecret returns the secret of a user's one-time codes, or NotFound.

@@ -27,6 +27,8 @@ const (
 	elsewhere      purpose = "elsewhere"
 	linking        purpose = "linking"
 	aDevice        purpose = "device"
+	appLoginUser   purpose = "app login, user"
+	appLoginApp    purpose = "app login, app"
 	maxSealedState         = 16 << 10
 	sealedStateKey         = "parcels"
 )
@@ -71,11 +73,15 @@ func (s *SignInFlow) cipher(ctx context.Context) (cipher.AEAD, error) {
 }
 
 func (s *SignInFlow) seal(ctx context.Context, of purpose, t formState) (SealedState, error) {
+	return s.sealUntil(ctx, of, t, s.seconds().Add(SealedStateLasts))
+}
+
+func (s *SignInFlow) sealUntil(ctx context.Context, of purpose, t formState, until time.Time) (SealedState, error) {
 	box, err := s.cipher(ctx)
 	if err != nil {
 		return "", err
 	}
-	t.Until = s.seconds().Add(SealedStateLasts).Unix()
+	t.Until = until.Unix()
 	plain, err := json.Marshal(t)
 	if err != nil {
 		return "", fmt.Errorf("writing JSON: %w", err)

@@ -101,6 +101,7 @@ type Store interface {
 	SessionStore
 	FactorStore
 	PasswordLinkStore
+	AppLoginStore
 	IdentityStore
 	AddressStore
 	GroupStore

@@ -234,6 +234,24 @@ func (a addresses) parseHref(href string) (place, error) {
 	return a.parse(path)
 }
 
+// nextcloud returns the place that has this address at a Nextcloud server: remote.php/dav for our root. Apps that sign
+// in by Nextcloud's login flow begin there, without looking for a better address.
+func (a addresses) nextcloud(escaped string) (place, bool) {
+	segments, err := dav.Split(escaped)
+	if n := len(a.base); err == nil && len(segments) >= n && slices.Equal(segments[:n], a.base) {
+		segments = segments[n:]
+	}
+	if err != nil || len(segments) < 2 || segments[0] != "remote.php" ||
+		segments[1] != "dav" && segments[1] != "caldav" {
+		return place{}, false
+	}
+	rest := segments[2:]
+	if len(rest) > 2 && rest[0] == "principals" && rest[1] == "users" {
+		rest = append([]string{"principals"}, rest[2:]...)
+	}
+	return locate(append([]string{"dav"}, rest...))
+}
+
 func (a addresses) isWellKnown(escaped string) bool {
 	p, err := a.parse(escaped)
 	return err == nil && p.form == formWellKnown

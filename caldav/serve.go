@@ -102,6 +102,10 @@ func (x *request) serve() error {
 // http.ServeMux: that cleans paths, and would redirect `//` and `..` instead of refusing them.
 func (h *Handler) Public(private http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if at, ok := h.nextcloud(dav.PathOf(r.URL)); ok {
+			redirect(w, r, h.href(at))
+			return
+		}
 		// RFC 6764 §5: clients begin at the well-known address and follow its redirect. Apple's may not follow, so a
 		// PROPFIND is answered in place after login.
 		if r.Method == "PROPFIND" || !h.isWellKnown(dav.PathOf(r.URL)) {

@@ -119,3 +119,31 @@ func (s credentialStore) Redeem(ctx context.Context, id auth.PasswordLinkID, h a
 		return t.setPassword(ctx, user, h)
 	})
 }
+
+// AnswerAppLogin implements [auth.Store].
+func (s credentialStore) AnswerAppLogin(
+	ctx context.Context, id string, user calendar.UserID, allowed bool, until time.Time,
+) error {
+	return s.run(ctx, `INSERT INTO app_logins (id, user_id, allowed, until) VALUES ($1, $2, $3, $4)`,
+		id, user, allowed, until.Unix())
+}
+
+// TakeAppLogin implements [auth.Store].
+func (s credentialStore) TakeAppLogin(ctx context.Context, id string, now time.Time) (calendar.User, error) {
+	// Apps ask every few seconds, so a request without an answer must not wait for the writer.
+	if _, err := db.RowOf(ctx, s.db.Reads, db.ScanText, `SELECT id FROM app_logins
+		WHERE id = $1 AND allowed AND until > $2`, id, now.Unix()); err != nil {
+		return calendar.User{}, err
+	}
+	var u calendar.User
+	err := s.transact(ctx, func(t *transaction) error {
+		user, err := db.RowOf(ctx, t, db.ScanOnly[calendar.UserID], `UPDATE app_logins SET allowed = FALSE
+			WHERE id = $1 AND allowed RETURNING user_id`, id)
+		if err != nil {
+			return err
+		}
+		u, err = userTx{t}.UserByID(ctx, user)
+		return err
+	})
+	return u, err
+}

@@ -37,6 +37,7 @@ func (s credentialStore) Tidy(ctx context.Context, now, idle time.Time) error {
 		{`DELETE FROM sessions WHERE seen <= $1`, idle},
 		{`DELETE FROM vouchers WHERE expires <= $1`, now},
 		{`DELETE FROM spent WHERE until <= $1`, now},
+		{`DELETE FROM app_logins WHERE until <= $1`, now},
 	} {
 		if err := s.run(ctx, old.text, old.until.Unix()); err != nil {
 			return err

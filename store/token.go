@@ -167,6 +167,7 @@ func (s credentialStore) RevokeAll(ctx context.Context, at time.Time) error {
 			// statement takes $1.
 			`DELETE FROM sessions WHERE created <= $1`,
 			`DELETE FROM vouchers WHERE created <= $1`,
+			`UPDATE app_logins SET allowed = FALSE WHERE until > $1`,
 		} {
 			if err := t.Run(ctx, text, at.Unix()); err != nil {
 				return err
@@ -187,6 +188,9 @@ func (s credentialStore) EndAccess(ctx context.Context, id calendar.UserID, at t
 			return err
 		}
 		if err := t.Run(ctx, dropCodes, id); err != nil {
+			return err
+		}
+		if err := t.Run(ctx, `UPDATE app_logins SET allowed = FALSE WHERE user_id = $1`, id); err != nil {
 			return err
 		}
 		if err := t.dropVouchers(ctx, id); err != nil {

@@ -129,7 +129,7 @@ func everyForm(h *house) {
 	parts := map[string]string{
 		"account": string(linked.ID), "kind": "agreed", "id": string(work.ID), "token": string(token),
 		"link": string(link.ID), "name": "ann", "change": changes.Changes[0].ID().String(), "invitation": "1",
-		"message": "1.ics", "secret": "aaaa", "sealed": "bbbb", "device": "apple",
+		"message": "1.ics", "secret": "aaaa", "sealed": "bbbb", "state": "cccc", "device": "apple",
 	}
 	forms := h.forms(parts)
 	fields := []string{

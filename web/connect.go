@@ -28,6 +28,8 @@ type connectContent struct {
 	Local bool
 	// OAuth is set if assistants may request access.
 	OAuth bool
+	// DAVx5 opens DAVx⁵ on the Android phone that shows the page; empty elsewhere.
+	DAVx5 template.URL
 }
 
 // connectPages connect apps and devices.
@@ -35,7 +37,7 @@ type connectPages struct{ *pageRequest }
 
 func (p connectPages) connect() error {
 	return p.show("connect", connectContent{
-		p.user().Name, p.address().String(), p.assistantsURL(), p.local(), p.OAuth != nil,
+		p.user().Name, p.address().String(), p.assistantsURL(), p.local(), p.OAuth != nil, p.davx5Link(),
 	})
 }
 
@@ -92,6 +94,8 @@ type deviceContent struct {
 	// URL, UserName and Secret are for typing in by hand.
 	URL, UserName string
 	Secret        auth.Secret
+	// DAVx5 is as in connectContent.
+	DAVx5 template.URL
 	// Minutes is how long the code of a profile is valid.
 	Minutes int
 }
@@ -104,7 +108,7 @@ func (p connectPages) device() (device, deviceContent, error) {
 	}
 	return d, deviceContent{
 		Device: name, Title: d.title, App: d.app, Local: p.local(), URL: p.address().String(), UserName: p.user().Name,
-		Minutes: int(auth.SealedStateLasts.Minutes()),
+		Minutes: int(auth.SealedStateLasts.Minutes()), DAVx5: p.davx5Link(),
 	}, nil
 }
 
@@ -147,6 +151,19 @@ func (p connectPages) androidLink(secret auth.Secret) (string, error) {
 	u.Scheme = strings.Replace(u.Scheme, "http", "caldav", 1)
 	u.User = url.UserPassword(p.user().Name, string(secret))
 	return u.String(), nil
+}
+
+// davx5Link returns a link that opens DAVx⁵ on an Android phone, or the page to get it from. It has no secret: DAVx⁵
+// then asks for a password of its own by the login flow.
+func (p connectPages) davx5Link() template.URL {
+	at := p.address()
+	if p.local() || !strings.Contains(p.r.UserAgent(), "Android") {
+		return ""
+	}
+	link := "intent://" + at.Host + at.EscapedPath() + "#Intent;scheme=" +
+		strings.Replace(at.Scheme, "http", "caldav", 1) + ";package=at.bitfire.davdroid;i.loginFlow=1;" +
+		"S.browser_fallback_url=" + url.QueryEscape("https://www.davx5.com/download") + ";end"
+	return template.URL(link) //nolint:gosec // it is made here, of our own address
 }
 
 // appleLink returns the address of a profile to install.

@@ -114,7 +114,7 @@ func New(c Config) (*Handler, error) {
 // Routes are the patterns for logs and metrics.
 func (h *Handler) Routes() []string {
 	routes := append(DiscoveryRoutes(), root+"static/{name}", authorizePath, exchangePath, registerPath, revokePath,
-		introspectPath)
+		introspectPath, appLoginPath, appLoginPollPath)
 	for _, p := range h.pages() {
 		routes = append(routes, root+strings.TrimSuffix(p.path, "{$}"))
 	}
@@ -140,6 +140,8 @@ func (h *Handler) Before(next http.Handler) http.Handler {
 			h.discover(w, r, path)
 		case isMachine(path):
 			h.machine(w, r, path)
+		case isAppLogin(path):
+			h.appLogin(w, r, path)
 		case path == strings.TrimSuffix(root, "/") || path == "/" && browses(r):
 			http.Redirect(w, r, h.base+root, http.StatusSeeOther)
 		default:

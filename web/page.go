@@ -61,6 +61,7 @@ func (h *Handler) pages() []page {
 		h.linkedPages(),
 		h.connectPages(),
 		h.appPages(),
+		h.appLoginPages(),
 		h.webhookPages(),
 		h.journalPages(),
 		h.consentPages(),

@@ -39,9 +39,9 @@ func Run(t *testing.T, database func(t *testing.T) Open) {
 	for noun, tests := range map[string][]test{
 		"User": userTests(), "Directory": directoryTests(), "Token": tokenTests(), "Link": linkTests(),
 		"Session": sessionTests(), "Factor": factorTests(), "PasswordLink": passwordLinkTests(),
-		"Identity": identityTests(),
-		"Address":  addressTests(),
-		"Client":   clientTests(), "Grant": grantTests(), "Generation": generationTests(), "Along": alongTests(),
+		"AppLogin": appLoginTests(), "Identity": identityTests(),
+		"Address": addressTests(),
+		"Client":  clientTests(), "Grant": grantTests(), "Generation": generationTests(), "Along": alongTests(),
 		"Calendar": calendarTests(),
 		"Share":    shareTests(), "Delegate": delegateTests(),
 		"Notice": noticeTests(), "Object": objectTests(), "Listing": listingTests(),
