@@ -31,6 +31,7 @@ type Store struct {
 	mirrorStore
 	oauthStore
 	objectStore
+	reminderStore
 	schedulingStore
 	serverStore
 	shareStore
@@ -43,6 +44,8 @@ var (
 	_ calendar.Store = (*Store)(nil)
 	_ auth.Store     = (*Store)(nil)
 	_ oauth.Store    = (*Store)(nil)
+
+	_ calendar.Reminders = (*Store)(nil)
 )
 
 // Open opens the database at url: "postgres://…", "sqlite:PATH" or a bare path. It creates a missing SQLite
@@ -63,6 +66,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		mirrorStore:     mirrorStore{s},
 		oauthStore:      oauthStore{s},
 		objectStore:     objectStore{s, objectReader{searchingOf(d.Engine), readFrom(d.Reads)}},
+		reminderStore:   reminderStore{s},
 		schedulingStore: schedulingStore{s},
 		serverStore:     serverStore{s},
 		shareStore:      shareStore{s},

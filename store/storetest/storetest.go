@@ -25,6 +25,7 @@ type Store interface {
 	calendar.Store
 	auth.Store
 	oauth.Store
+	calendar.Reminders
 	NewEpoch(ctx context.Context) error
 	Prune(ctx context.Context, older time.Time) error
 	PruneLines(ctx context.Context, older time.Time) error
@@ -52,7 +53,8 @@ func Run(t *testing.T, database func(t *testing.T) Open) {
 		"Search": searchTests(), "Journal": journalTests(), "Watch": watchTests(),
 		"Subscription": subscriptionTests(), "Outbox": outboxTests(), "Push": pushTests(),
 		"Webhook": webhookTests(), "Digest": digestTests(), "Lease": leaseTests(),
-		"Account": accountTests(), "Mirror": mirrorTests(), "Scheduling": schedulingTests(),
+		"Reminder": reminderTests(),
+		"Account":  accountTests(), "Mirror": mirrorTests(), "Scheduling": schedulingTests(),
 		"Inbox": inboxTests(), "Booking": bookingTests(), "ToldEvent": toldEventTests(),
 	} {
 		t.Run(noun, func(t *testing.T) {
