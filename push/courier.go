@@ -14,6 +14,7 @@ import (
 // Store keeps the state of this package.
 type Store interface {
 	calendar.Pushes
+	calendar.BrowserKeeper
 	calendar.Webhooks
 	calendar.Leases
 	calendar.JournalReader
@@ -241,12 +242,16 @@ func (s *Courier) renew(ctx context.Context) error {
 	return nil
 }
 
-// due returns the due messages, alternating between devices and webhooks.
+// due returns the due messages, alternating between browsers, devices and webhooks.
 func (s *Courier) due(ctx context.Context) ([]errand, error) {
 	pushes, err := s.Store.DuePushes(ctx, s.Now(), queueMost)
 	hooks, lost := s.Store.DueDeliveries(ctx, s.Now(), queueMost)
+	notes, missed := s.Store.DueBrowserMessages(ctx, s.Now(), queueMost)
 	var all []errand
-	for i := range max(len(pushes), len(hooks)) {
+	for i := range max(len(pushes), len(hooks), len(notes)) {
+		if i < len(notes) {
+			all = append(all, s.toBrowser(notes[i]))
+		}
 		if i < len(pushes) {
 			all = append(all, s.toDevice(pushes[i]))
 		}
@@ -254,7 +259,7 @@ func (s *Courier) due(ctx context.Context) ([]errand, error) {
 			all = append(all, s.toWebhook(hooks[i]))
 		}
 	}
-	return all, errors.Join(err, lost)
+	return all, errors.Join(err, lost, missed)
 }
 
 // launch starts the queued messages that may leave now.

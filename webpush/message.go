@@ -27,6 +27,9 @@ type Urgency string
 // Normal is for messages that a user expects while they use the device.
 const Normal Urgency = "normal"
 
+// High is for messages that lose their value within minutes.
+const High Urgency = "high"
+
 // Sender signs the messages.
 type Sender struct {
 	Key Key
