@@ -321,10 +321,13 @@ func (s *Sender) post(ctx context.Context, line *session, l calendar.Letter, dow
 	return l, nil
 }
 
-// patience is how long a letter is retried. A digest expires sooner: yesterday's is useless.
+// patience is how long a letter is retried. A digest and a notification expire sooner: yesterday's are useless.
 func (s *Sender) patience(l calendar.Letter) time.Duration {
-	if l.Method == calendar.MethodDigest {
+	switch l.Method {
+	case calendar.MethodDigest:
 		return min(digestLate, s.Limits.GivenUp)
+	case calendar.MethodAlert:
+		return min(alertLate, s.Limits.GivenUp)
 	}
 	return s.Limits.GivenUp
 }
@@ -354,6 +357,9 @@ func (s *Sender) own(m calendar.Method) func(ctx context.Context, l calendar.Let
 	}
 	if m == calendar.MethodOffered {
 		return s.offered
+	}
+	if m == calendar.MethodAlert {
+		return s.alert
 	}
 	return nil
 }
