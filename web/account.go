@@ -37,6 +37,8 @@ type settingsContent struct {
 	Addresses     []auth.Address
 	// Proofs is set if the server can send a verification link to an address.
 	Proofs bool
+	// Notifications is set if there is a page for them.
+	Notifications bool
 	// Digest holds the digest settings; nil if the server sends no digests.
 	Digest *digestContent
 }
@@ -66,8 +68,9 @@ func (p settingsPages) settingsContent(u calendar.User) (settingsContent, error)
 	return settingsContent{
 		User: u, Places: zone.Places(), WeekStart: dayChoices(cmp.Or(u.WeekStart, "mon")),
 		Addresses: addresses, Proofs: p.Proofs != nil, Digest: digest,
-		Days:  dayChoices(strings.Fields(cmp.Or(u.WorkingDays, "mon tue wed thu fri"))...),
-		Opens: cmp.Or(opens, "09:00"), Closes: cmp.Or(closes, "17:00"),
+		Notifications: p.Notifications != nil,
+		Days:          dayChoices(strings.Fields(cmp.Or(u.WorkingDays, "mon tue wed thu fri"))...),
+		Opens:         cmp.Or(opens, "09:00"), Closes: cmp.Or(closes, "17:00"),
 	}, err
 }
 

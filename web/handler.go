@@ -32,6 +32,8 @@ type Config struct {
 	Passlinks Passlinks
 	// Digests sends users their daily mail; nil if the server sends no mail.
 	Digests Digests
+	// Notifications notify users without an app; nil turns that off.
+	Notifications Notifications
 	// WebhookSecret returns the signing secret of a webhook; nil if webhooks are off.
 	WebhookSecret func(context.Context, calendar.Webhook) (string, error)
 	// BaseURL is the server's public address; nil if it is unknown.
@@ -170,7 +172,7 @@ func browses(r *http.Request) bool {
 // policy is the Content-Security-Policy of our pages: only our styles and scripts, and forms that go to us. formTo adds
 // further targets for forms.
 func policy(formTo ...string) string {
-	return "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action " +
+	return "default-src 'none'; style-src 'self'; script-src 'self'; worker-src 'self'; img-src 'self'; connect-src 'self'; form-action " +
 		strings.Join(append([]string{"'self'"}, formTo...), " ") + "; frame-ancestors 'none'; base-uri 'none'"
 }
 

@@ -143,6 +143,9 @@ type menuItem struct {
 	Here        bool
 }
 
+// Site returns the address above all pages.
+func (f frame) Site() string { return strings.TrimSuffix(f.Root, strings.TrimPrefix(root, "/")) }
+
 // Asset returns the address of a static file.
 func (f frame) Asset(file string) string { return f.Root + "static/" + f.assets.names[file] }
 

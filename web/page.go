@@ -67,6 +67,7 @@ func (h *Handler) pages() []page {
 		h.consentPages(),
 		h.accountPages(),
 		h.digestPages(),
+		h.notificationPages(),
 		h.securityPages(),
 		h.peoplePages(),
 		h.groupPages(),

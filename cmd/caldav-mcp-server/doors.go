@@ -146,6 +146,9 @@ func (p *program) pages(ctx context.Context, front *frontage, h *app.App, log *s
 	if err := p.mailPages(ctx, front.Config, h, &config); err != nil {
 		return nil, fmt.Errorf("the pages: %w", err)
 	}
+	if err := p.notificationPages(ctx, front.Config, h, &config, log); err != nil {
+		return nil, fmt.Errorf("the pages: %w", err)
+	}
 	if front.Push {
 		config.WebhookSecret = h.WebhookSecret
 	}

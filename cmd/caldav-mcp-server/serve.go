@@ -18,6 +18,7 @@ import (
 	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/push"
+	"caldav-mcp-server/remind"
 	"caldav-mcp-server/server"
 	"caldav-mcp-server/store"
 	"caldav-mcp-server/trace"
@@ -130,7 +131,7 @@ func (p *program) open(ctx context.Context, c settings.Config, h *app.App, s *se
 	if err := p.openDoors(ctx, c, h, s, meter, log); err != nil {
 		return nil, err
 	}
-	return p.background(ctx, h, keeper, c.ACME.HTTPAddr != "", room, courier, up), nil
+	return p.background(ctx, h, keeper, c.ACME.HTTPAddr != "", room, courier, p.newRinger(c, h, log), up), nil
 }
 
 // prepare opens the store and prepares it for serving. It may return an app together with an error; the caller closes
@@ -220,7 +221,7 @@ const pruneEvery = 24 * time.Hour
 
 // background starts the background tasks; the returned function ends them.
 func (p *program) background(ctx context.Context, h *app.App, keeper *acme.Keeper, plain bool, room *mailroom,
-	courier *push.Courier, up *startup,
+	courier *push.Courier, ringer *remind.Ringer, up *startup,
 ) (stop func()) {
 	log := up.log
 	// Not ctx: requests in flight still record the use of their tokens while the server stops.
@@ -240,6 +241,9 @@ func (p *program) background(ctx context.Context, h *app.App, keeper *acme.Keepe
 	}
 	if courier != nil {
 		all.Go(func() { courier.Run(ctx) })
+	}
+	if ringer != nil {
+		all.Go(func() { ringer.Run(ctx) })
 	}
 	return func() {
 		cancel()

@@ -1,0 +1,104 @@
+package remind
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/recur"
+	"caldav-mcp-server/ical"
+)
+
+// report reports the invitations and the shares since the last report.
+func (r *Ringer) report(ctx context.Context, s calendar.ReminderSettings) error {
+	who, err := r.recipient(ctx, s.User)
+	if who == nil || err != nil {
+		return err
+	}
+	defer who.meter.Close()
+	messages, err := r.Service.MessageChanges(ctx, who.caller, calendar.SyncToken{})
+	if err != nil {
+		return fmt.Errorf("reading the inbox: %w", err)
+	}
+	shares, err := r.Service.NotificationChanges(ctx, who.caller, calendar.SyncToken{})
+	if err != nil {
+		return fmt.Errorf("reading the notices: %w", err)
+	}
+	out := r.alerts(who, s.Invitations, few(r.invitations(who, s, messages.Items))...)
+	more := r.alerts(who, s.Shares, few(r.shares(s, shares.Items))...)
+	out.Messages, out.Letters = append(out.Messages, more.Messages...), append(out.Letters, more.Letters...)
+	return r.withoutMail(out, func(out calendar.Alerts) error {
+		return r.Store.Report(ctx, s, messages.Now.Version, shares.Now.Version, out)
+	})
+}
+
+// few returns one notification in place of more than a few.
+func few(all []note) []note {
+	if len(all) > atOnce {
+		return []note{summary(all)}
+	}
+	return all
+}
+
+// invitations describes the new messages in an inbox.
+func (r *Ringer) invitations(who *recipient, s calendar.ReminderSettings, all []calendar.InboxItem) []note {
+	var notes []note
+	for _, m := range all {
+		what := map[calendar.Method]string{
+			calendar.MethodRequest: "Invitation: ", calendar.MethodCancel: "Cancelled: ",
+		}[m.Method]
+		if m.Version <= s.Inbox || m.Gone || what == "" || s.Invitations == calendar.NoChannel {
+			continue
+		}
+		read, err := content.Read(m.Data, ical.Limits{})
+		if err != nil {
+			continue
+		}
+		c := read.Main()
+		n := note{
+			Title: what + cmp.Or(short(content.TextOf(c, "SUMMARY")), "(no title)"), URL: pagesPath, lasts: newsLast,
+			Tag: tag("invitation", read.UID, content.TextOf(c, "RECURRENCE-ID")),
+		}
+		zone := r.clock(who, calendar.Calendar{})
+		if set, err := read.Set(read.Series(), read.Clock(r.Zones, zone)); err == nil {
+			for i, err := range set.Between(context.Background(), r.Now(), r.Now().AddDate(1, 0, 0), oneInstance) {
+				if err == nil {
+					n.Body = when(i.Start, i.End, r.Now(), zone.Location())
+				}
+				break
+			}
+		}
+		if organizer := c.Property("ORGANIZER"); organizer != nil {
+			name, _ := organizer.Param("CN")
+			name = short(cmp.Or(name, scheduleAddress(organizer.Value()).Name()))
+			if n.Body != "" {
+				n.Body += " · "
+			}
+			n.Body += "from " + name
+		}
+		notes = append(notes, n)
+	}
+	return notes
+}
+
+// oneInstance is enough for the first instance.
+var oneInstance = recur.Budget{Steps: 10_000, Instances: 10}
+
+// shares describes the new calendars that others share. A mail asks for the answer to a pending one anyway.
+func (r *Ringer) shares(s calendar.ReminderSettings, all []calendar.Notification) []note {
+	var notes []note
+	for _, one := range all {
+		if one.Version <= s.Notices || one.Gone || one.Reply || s.Shares == calendar.NoChannel ||
+			one.Status != calendar.SharePending && one.Status != calendar.ShareAccepted ||
+			one.Status == calendar.SharePending && s.Shares == calendar.MailChannel {
+			continue
+		}
+		notes = append(notes, note{
+			Title: short(cmp.Or(one.Owner.Title, one.Owner.Name)) + " shares a calendar with you",
+			Body:  short(one.Title), URL: pagesPath, lasts: newsLast, Tag: tag("share", string(one.Name)),
+		})
+	}
+	return notes
+}

@@ -1,0 +1,271 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"caldav-mcp-server/calendar"
+)
+
+// Notifications are the users' choices of notifications without an app.
+type Notifications interface {
+	// Key is the server's key for push services; "" if browsers cannot be notified. Mails reports whether mail is sent.
+	Key() string
+	Mails() bool
+	// Setting returns a user's settings, or proposals before the first choice. Want stores them.
+	Setting(ctx context.Context, u calendar.User) (calendar.ReminderSettings, error)
+	Want(ctx context.Context, u calendar.User, s calendar.ReminderSettings) error
+	// Switches returns the calendars that a user switched on or off. Switch does so.
+	Switches(ctx context.Context, u calendar.User) (map[calendar.CalendarID]bool, error)
+	Switch(ctx context.Context, u calendar.User, on map[calendar.CalendarID]bool) error
+	// Browsers returns a user's browsers. AddBrowser adds one until its session ends.
+	Browsers(ctx context.Context, u calendar.User) ([]calendar.Browser, error)
+	AddBrowser(ctx context.Context, u calendar.User, session, agent, endpoint, key, auth string) error
+	RemoveBrowser(ctx context.Context, u calendar.User, id calendar.BrowserID) error
+	TestBrowser(ctx context.Context, u calendar.User, id calendar.BrowserID) error
+	// Snooze puts the reminder of an instance off, Dismiss ends it.
+	Snooze(ctx context.Context, c calendar.Caller, of calendar.ReminderReference) error
+	Dismiss(ctx context.Context, c calendar.Caller, of calendar.ReminderReference) error
+}
+
+// NotificationsPath is the page with these choices.
+const NotificationsPath = root + notificationsPage
+
+const (
+	notificationsPage = "notifications"
+	// workerPath is the path of the service worker. It is fixed, since browsers look there for new versions.
+	workerPath = "sw.js"
+)
+
+func (h *Handler) notificationPages() []page {
+	if h.Notifications == nil {
+		return nil
+	}
+	const back = notificationsPage
+	return []page{
+		get(back, people, notificationPages.choose),
+		post(back, people, notificationPages.save),
+		postBack(back+"/calendars", people, back, notificationPages.saveCalendars),
+		postBack(back+"/browsers", people, back, notificationPages.addBrowser),
+		postBack(back+"/browsers/test", people, back, notificationPages.testBrowser),
+		postBack(back+"/browsers/remove", people, back, notificationPages.removeBrowser),
+		postBack(back+"/snooze", people, back, notificationPages.snooze),
+		postBack(back+"/dismiss", people, back, notificationPages.dismiss),
+		get(workerPath, anybody, notificationPages.worker),
+	}
+}
+
+// notificationsContent is the data of the page.
+type notificationsContent struct {
+	// Key is the key for push services; "" if browsers cannot be notified.
+	Key      string
+	Browsers []browserRow
+	// Asked are the kinds of notifications with their channels, Before the default reminders.
+	Asked     []channelRow
+	Before    []choice
+	Mails     bool
+	MailTo    string
+	CanMail   bool
+	Calendars []choice
+}
+
+// browserRow is a browser in the list.
+type browserRow struct {
+	ID         calendar.BrowserID
+	Name, Made string
+	Here       bool
+}
+
+// channelRow is a kind of notifications and the ways to get them.
+type channelRow struct {
+	Name, Label string
+	Ways        []choice
+}
+
+// notificationPages are the choices of notifications, and the buttons on one.
+type notificationPages struct{ *pageRequest }
+
+// befores are the default reminders to choose from, in minutes.
+var befores = []choice{
+	{"-1", "none", false},
+	{"0", "at the start", false},
+	{"5", "5 minutes before", false},
+	{"10", "10 minutes before", false},
+	{"15", "15 minutes before", false},
+	{"30", "30 minutes before", false},
+	{"60", "1 hour before", false},
+	{"1440", "1 day before", false},
+}
+
+func (p notificationPages) content(s calendar.ReminderSettings) (c notificationsContent, err error) {
+	ctx, u, clock := p.r.Context(), p.user(), p.clock()
+	c.Key, c.MailTo, c.Mails, c.CanMail = p.Notifications.Key(), u.Email, s.Mails, p.Notifications.Mails()
+	for _, b := range befores {
+		b.Chosen = b.Value == strconv.FormatInt(s.Before, 10)
+		c.Before = append(c.Before, b)
+	}
+	for _, row := range []struct {
+		name, label string
+		now         calendar.Channel
+	}{
+		{"alarms", "Reminders", s.Alarms},
+		{"invitations", "Invitations and cancellations", s.Invitations},
+		{"shares", "Calendars that others share with you", s.Shares},
+		{"changes", "Changes that others make", s.Changes},
+	} {
+		one := channelRow{Name: row.name, Label: row.label}
+		for _, way := range []choice{
+			{string(calendar.BrowserChannel), "in my browsers", false},
+			{string(calendar.MailChannel), "by mail", false},
+			{string(calendar.NoChannel), "not at all", false},
+		} {
+			way.Chosen = way.Value == string(row.now)
+			one.Ways = append(one.Ways, way)
+		}
+		c.Asked = append(c.Asked, one)
+	}
+	all, err := p.Notifications.Browsers(ctx, u)
+	if err != nil {
+		return c, err
+	}
+	for _, b := range all {
+		c.Browsers = append(c.Browsers, browserRow{
+			b.ID, browserName(b.Agent), clock.date(b.Created), b.Session == string(p.session.ID),
+		})
+	}
+	c.Calendars, err = p.calendars()
+	return c, err
+}
+
+// calendars returns the calendars that can ring, with those ticked that do.
+func (p notificationPages) calendars() ([]choice, error) {
+	on, err := p.Notifications.Switches(p.r.Context(), p.user())
+	if err != nil {
+		return nil, err
+	}
+	all, err := p.Service.Calendars(p.r.Context(), p.caller())
+	var list []choice
+	for _, cal := range all {
+		if cal.Access < calendar.ReadAccess {
+			continue
+		}
+		is, said := on[cal.ID]
+		if !said {
+			is = cal.Access == calendar.OwnerAccess && !cal.Followed() && (!cal.Origin.Mirrors() || cal.Origin.Writable)
+		}
+		list = append(list, choice{string(cal.ID), calendarName(cal), is})
+	}
+	return list, err
+}
+
+func (p notificationPages) choose() error {
+	s, err := p.Notifications.Setting(p.r.Context(), p.user())
+	if err != nil {
+		return err
+	}
+	return p.showChoices(s, nil)
+}
+
+// showChoices shows the page, with an error if there is one.
+func (p notificationPages) showChoices(s calendar.ReminderSettings, wrong error) error {
+	c, err := p.content(s)
+	if err != nil {
+		return err
+	}
+	if wrong != nil {
+		return p.again(notificationsPage, c, wrong)
+	}
+	return p.show(notificationsPage, c)
+}
+
+func (p notificationPages) save() error {
+	before, err := strconv.ParseInt(p.field("before"), 10, 64)
+	if err != nil {
+		before = calendar.NoReminder
+	}
+	s := calendar.ReminderSettings{
+		Before: before, Mails: p.field("mails") != "",
+		Alarms: calendar.Channel(p.field("alarms")), Invitations: calendar.Channel(p.field("invitations")),
+		Shares: calendar.Channel(p.field("shares")), Changes: calendar.Channel(p.field("changes")),
+	}
+	if err := p.Notifications.Want(p.r.Context(), p.user(), s); err != nil {
+		return p.showChoices(s, err)
+	}
+	return p.done(notificationsPage, "saved")
+}
+
+// saveCalendars switches the calendars of the form. A calendar that the form does not list stays as it is.
+func (p notificationPages) saveCalendars() error {
+	on := map[calendar.CalendarID]bool{}
+	shown, err := p.calendars()
+	if err != nil {
+		return err
+	}
+	for _, listed := range p.r.PostForm["listed"] {
+		for _, one := range shown {
+			if one.Value == listed {
+				on[calendar.CalendarID(listed)] = false
+			}
+		}
+	}
+	for _, ticked := range p.r.PostForm["calendar"] {
+		if _, listed := on[calendar.CalendarID(ticked)]; listed {
+			on[calendar.CalendarID(ticked)] = true
+		}
+	}
+	return p.after(p.Notifications.Switch(p.r.Context(), p.user(), on), notificationsPage, "saved")
+}
+
+func (p notificationPages) addBrowser() error {
+	if p.field("endpoint") == "" {
+		return calendar.Errorf(calendar.Invalid, "", "this browser did not agree to notifications: "+
+			"allow them in the browser's settings for this site, then try again")
+	}
+	return p.after(p.Notifications.AddBrowser(p.r.Context(), p.user(), string(p.session.ID), p.r.UserAgent(),
+		p.field("endpoint"), p.field("key"), p.field("auth")), notificationsPage, "browser-added")
+}
+
+func (p notificationPages) browserID() calendar.BrowserID { return calendar.BrowserID(p.field("id")) }
+
+func (p notificationPages) testBrowser() error {
+	return p.after(p.Notifications.TestBrowser(p.r.Context(), p.user(), p.browserID()), notificationsPage,
+		"browser-tested")
+}
+
+func (p notificationPages) removeBrowser() error {
+	return p.after(p.Notifications.RemoveBrowser(p.r.Context(), p.user(), p.browserID()), notificationsPage, "removed")
+}
+
+// about returns the instance that a button belongs to.
+func (p notificationPages) about() calendar.ReminderReference {
+	return calendar.ReminderReference{
+		Calendar: calendar.CalendarID(p.field("calendar")), Object: calendar.ObjectName(p.field("object")),
+		Instance: p.field("instance"),
+	}
+}
+
+// settled answers the service worker.
+func (p notificationPages) settled(err error) error {
+	if err == nil {
+		p.w.WriteHeader(http.StatusNoContent)
+	}
+	return err
+}
+
+func (p notificationPages) snooze() error {
+	return p.settled(p.Notifications.Snooze(p.r.Context(), p.caller(), p.about()))
+}
+
+func (p notificationPages) dismiss() error {
+	return p.settled(p.Notifications.Dismiss(p.r.Context(), p.caller(), p.about()))
+}
+
+// worker is the service worker. It may serve the whole site, because events have pages outside of ours.
+func (p notificationPages) worker() error {
+	p.w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
+	p.w.Header().Set("Cache-Control", "no-cache")
+	p.w.Header().Set("Service-Worker-Allowed", p.base+"/")
+	_, _ = p.w.Write(p.assets.contents[p.assets.names[workerPath]]) // the browser may have gone
+	return nil
+}

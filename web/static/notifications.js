@@ -1,0 +1,34 @@
+// Subscribes this browser to notifications, and sends the subscription as a form like any other.
+"use strict";
+
+const form = document.querySelector("form.subscribe");
+const hint = form.querySelector("[role=status]");
+const bytes = text => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), c => c.charCodeAt(0));
+const text = buffer => btoa(String.fromCharCode(...new Uint8Array(buffer))).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+
+async function subscribe() {
+  if (await Notification.requestPermission() !== "granted") throw new Error("denied");
+  const { worker, scope, key } = form.dataset;
+  const registration = await navigator.serviceWorker.register(worker, { scope });
+  await navigator.serviceWorker.ready;
+  const held = await registration.pushManager.getSubscription();
+  if (held && text(held.options.applicationServerKey || new ArrayBuffer(0)) !== key) await held.unsubscribe();
+  const made = await registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytes(key) });
+  form.elements.endpoint.value = made.endpoint;
+  form.elements.key.value = text(made.getKey("p256dh"));
+  form.elements.auth.value = text(made.getKey("auth"));
+}
+
+if (!("serviceWorker" in navigator) || !("PushManager" in window) || !("Notification" in window)) {
+  hint.textContent = "This browser cannot be notified here. On iPhone and iPad, add these pages to the home screen first. The address must begin with https.";
+} else {
+  form.querySelector("button").hidden = false;
+  form.addEventListener("submit", event => {
+    if (form.elements.endpoint.value) return;
+    event.preventDefault();
+    hint.textContent = "Allow notifications when the browser asks.";
+    subscribe().then(() => form.submit(), fault => {
+      hint.textContent = fault.message === "denied" ? "The browser blocks notifications of this site. Allow them in its settings, then try again." : "The browser could not reach its push service. Try again later.";
+    });
+  });
+}
