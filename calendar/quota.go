@@ -37,6 +37,17 @@ func bound(own, settings int64) int64 {
 	return max(own, 0)
 }
 
+// A user with a quota of bytes may have a history of historyTimes the quota: the states that changes have replaced, as
+// stored, which is compressed. historyLeast is the smallest quota for this.
+const historyTimes, historyLeast = 4, 1 << 20
+
+// History returns the bytes of a user's history that stay when it is trimmed, and the growth after which it is trimmed
+// again. It is for quotas that limit bytes.
+func (q Quota) History() (step, most int64) {
+	step = max(q.Bytes, historyLeast)
+	return step, (historyTimes - 1) * step
+}
+
 // Exceeded returns the limit that this growth breaks. A value that has not grown breaks no limit, so users over
 // their quota can reduce their usage step by step. The word is for use in a sentence; it is empty if no limit is
 // broken.
@@ -62,6 +73,13 @@ type UsageReader interface {
 	Usage(ctx context.Context, user UserID) (Usage, error)
 	// Usages returns the usage of every user who has any.
 	Usages(ctx context.Context) (map[UserID]Usage, error)
+}
+
+// HistoryTrimmer is the part of a Store that bounds histories.
+type HistoryTrimmer interface {
+	// TrimHistory removes texts from the journals of a user's own calendars and from deleted objects in them, the
+	// oldest first, until at most this many bytes are left. The journal's lines stay.
+	TrimHistory(ctx context.Context, owner UserID, most int64) error
 }
 
 // UsageKeeper is the part of a Tx that updates usages.

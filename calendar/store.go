@@ -11,6 +11,7 @@ import (
 // down.
 type Store interface {
 	Reader
+	HistoryTrimmer
 
 	// Update runs fn in one transaction, and rolls back if fn or the commit fails. The database may require a
 	// retry, so fn must have no side effects except on its own variables and tx.

@@ -24,6 +24,8 @@ type Writer struct {
 	sources Sources
 	limits  calendar.OutboxLimits
 	written func(cal calendar.Calendar, first calendar.Version, objects []calendar.Object)
+	// histories is what the changes of this process have added to users' histories.
+	histories histories
 }
 
 // WriterConfig holds the dependencies and settings of a Writer.
@@ -45,7 +47,7 @@ type WriterConfig struct {
 func NewWriter(c WriterConfig) *Writer {
 	return &Writer{
 		Validator: c.Validator, reader: c.Reader, store: c.Store, now: c.Now, sources: c.Sources, limits: c.Outbox,
-		written: c.Written,
+		written: c.Written, histories: histories{grown: map[calendar.UserID]int64{}},
 	}
 }
 
@@ -94,6 +96,8 @@ type LockedCalendar struct {
 	counted calendar.Usage
 	// Grown is the growth so far, Wanted the part of it that the caller requested.
 	Grown, Wanted calendar.Usage
+	// replaced is the size of the states that this change replaced, which the history keeps.
+	replaced int64
 }
 
 // Unchanged reports whether the change has not written to the calendar.
@@ -187,6 +191,7 @@ func (w *Tx) publish(ctx context.Context) {
 	for _, do := range w.committed {
 		do(ctx)
 	}
+	w.trimHistory(ctx)
 }
 
 // UpdateMirror updates the sync state of mirrors, which no calendar shows.
@@ -282,6 +287,10 @@ func (w *Tx) WriteEntry(ctx context.Context, in *LockedCalendar, e calendar.Chan
 	e.Calendar, e.Version, e.At, e.Undoes = in.ID, in.Version, w.Now(), w.Undoes
 	e.User, e.Token, e.Agent = w.Caller.Author().ID, w.Caller.Token, w.Caller.JournalAgent()
 	e.Assistant = w.Caller.Assistant
+	in.replaced += int64(len(e.Before))
+	if e.Did == calendar.Deleted {
+		in.replaced += int64(len(e.Before)) // the tombstone has it as well
+	}
 	if e.Scheduled {
 		e.Undoes = nil
 		return w.Log(ctx, e)

@@ -19,7 +19,28 @@ func (h *App) forget(ctx context.Context, now time.Time) error {
 			return err
 		}
 	}
+	if err := h.trimHistories(ctx); err != nil {
+		return err
+	}
 	return h.Store.Shrink(ctx)
+}
+
+// trimHistories removes old history of users with a quota. Changes do so as well, but each process counts only its own,
+// and a quota may be new.
+func (h *App) trimHistories(ctx context.Context) error {
+	users, err := h.Store.Users(ctx)
+	if err != nil {
+		return err
+	}
+	for _, u := range users {
+		if q := u.Quota.Under(h.Service().Policy.Quota); q.Bytes > 0 {
+			_, most := q.History()
+			if err := h.Store.TrimHistory(ctx, u.ID, most); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Prune runs forget, and records the outcome.
