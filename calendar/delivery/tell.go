@@ -430,8 +430,20 @@ func (m *meeting) queueMail(msg schedule.Message) {
 		To:     calendar.MailAddress(msg.To.Mail()),
 		Method: calendar.Method(msg.Method), UID: m.uid(), Recurrence: msg.Recurrence, Sequence: int64(msg.Sequence),
 		First:  msg.First,
-		Posted: now, Due: now.Add(mailDelay), Data: m.textOf(msg).item.Data,
+		Posted: now, Due: now.Add(mailDelay), Data: m.mailOf(msg),
 	})
+}
+
+// mailOf returns the text of a message for mail. One about an event with very many attendees names only its recipient.
+func (m *meeting) mailOf(msg schedule.Message) []byte {
+	t := m.textOf(msg)
+	if t.crowded == nil {
+		t.crowded = new(schedule.Crowded(msg.Document))
+	}
+	if *t.crowded {
+		return schedule.Alone(msg.Document, msg.To).Bytes()
+	}
+	return t.item.Data
 }
 
 func (m *meeting) uid() calendar.UID {

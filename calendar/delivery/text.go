@@ -38,6 +38,8 @@ type text struct {
 	err    error
 	item   calendar.InboxItem
 	late   bool
+	// crowded is set if it has more attendees than a mail names; nil if that is not known yet.
+	crowded *bool
 }
 
 // textOf creates the text of a message.

@@ -37,6 +37,9 @@ func changes(was, now view) []change {
 	if was.Description != now.Description {
 		list = append(list, change{What: "Description", Now: "was changed, see below"})
 	}
+	if was.Others > 0 || now.Others > 0 {
+		return list
+	}
 	in, out := joined(was.Attendees, now.Attendees), joined(now.Attendees, was.Attendees)
 	add("Also invited", "", in)
 	add("No longer invited", "", out)

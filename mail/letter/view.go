@@ -2,6 +2,7 @@ package letter
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,6 +22,8 @@ type view struct {
 	Moved     []moved
 	Organizer Person
 	Attendees []Person
+	// Others is the number of attendees that the message does not name.
+	Others int
 	// Comment is the comment of an answer.
 	Comment string
 	// Instance is set if the message is about one instance only.
@@ -103,6 +106,9 @@ func (s *source) view() view {
 		Description: lines(content.TextOf(c, "DESCRIPTION"), descriptionMost),
 		Comment:     lines(content.TextOf(c, "COMMENT"), fieldMost),
 		Organizer:   organizer(c), Attendees: attendees(c), Instance: s.series.Master == nil,
+	}
+	if p := c.Property(content.OtherGuests); p != nil {
+		v.Others, _ = strconv.Atoi(p.Value())
 	}
 	when, _ := s.when(c)
 	v.When, v.Day = when.String(), when.day()

@@ -3,6 +3,7 @@ package letter
 import (
 	"bytes"
 	_ "embed"
+	"fmt"
 	htmltemplate "html/template"
 	"slices"
 	"strings"
@@ -137,6 +138,9 @@ func invited(v view) string {
 		if p.Address != v.Organizer.Address {
 			names = append(names, p.String())
 		}
+	}
+	if v.Others > 0 {
+		names = append(names, fmt.Sprintf("%d others", v.Others))
 	}
 	return and(bounded(names))
 }
