@@ -146,7 +146,8 @@ func (b changeTools) readSince(c *call, z zoned, since string) (time.Time, error
 	if err != nil {
 		said, unread := b.reader(c, z).Since(since)
 		if unread != nil {
-			return at, errUnread(err, unread, `; or in words, such as yesterday, monday, noon, today 12:00 or 2 hours ago`)
+			return at, errUnread(err, unread,
+				`; or in words, such as yesterday, monday, noon, today 12:00 or 2 hours ago`)
 		}
 		at = said
 	}

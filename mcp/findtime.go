@@ -57,7 +57,8 @@ func (in *slotQuestion) takes() []field {
 		yesTo(&in.withoutMe, "without_me", "Leave the user out."),
 		wordTo(&in.hours, "working_hours", "Default: the user's."),
 		listTo(&in.elsewhere, "hours_elsewhere",
-			"Such as bob 09:00-17:00 America/New_York (mon tue); users here: their own.").items(mostAsked).upTo(longestTitle),
+			"Such as bob 09:00-17:00 America/New_York (mon tue); users here: their own.").
+			items(mostAsked).upTo(longestTitle),
 		listTo(&in.days, "days", "Default: the user's.").items(len(dayWords)).oneOf(dayWords[:]...),
 		numberTo(&in.limit, "limit", "Default 5.").between(1, mostSlots),
 	})

@@ -37,7 +37,8 @@ var instants = sync.OnceValue(func() instantForms {
 			regexp.MustCompile(`^` + amount + ` from now$`),
 			regexp.MustCompile(`^(?:within )?(?:the )?next (?:` + numberWords + ` )?` + clockUnits + `$`),
 		},
-		ahead: regexp.MustCompile(`\b(?:next|coming|upcoming|following|rest|remainder|tomorrow|from now|from today)\b|^in ` + numberWords + ` `),
+		ahead: regexp.MustCompile(`\b(?:next|coming|upcoming|following|rest|remainder|tomorrow|from now|from today)\b` +
+			`|^in ` + numberWords + ` `),
 	}
 })
 
@@ -60,7 +61,8 @@ func (r Reader) Since(text string) (time.Time, error) {
 	case strings.Contains(s, " to "):
 		return time.Time{}, &Error{Text: text, Why: "it is a range, and this takes one time"}
 	case instants().ahead.MatchString(s):
-		return time.Time{}, &Error{Text: text, Why: "it looks ahead, and this takes a moment before now: give a time in the past, such as yesterday"}
+		return time.Time{}, &Error{Text: text, Why: "it looks ahead, and this takes a moment before now: " +
+			"give a time in the past, such as yesterday"}
 	}
 	if at, found, err := r.onClock(text, s, true); found {
 		return at, err

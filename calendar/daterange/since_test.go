@@ -77,8 +77,8 @@ func TestSinceLooksBack(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"tomorrow", "next 7 days", "rest of the week", "until friday", "in 3 days", "2 days from now", "monday to friday",
-		"coming friday", "tomorrow noon",
+		"tomorrow", "next 7 days", "rest of the week", "until friday", "in 3 days", "2 days from now",
+		"monday to friday", "coming friday", "tomorrow noon",
 	} {
 		if got, err := r.Since(text); err == nil || !strings.Contains(err.Error(), "and this takes") {
 			t.Errorf("%q: %v, %v", text, got, err)
