@@ -181,7 +181,11 @@ func (a Attendee) invited(organizer *ical.Property) (*ical.Property, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.Role, a.Status = cmp.Or(a.Role, "REQ-PARTICIPANT"), cmp.Or(a.Status, string(NeedsAction))
+	status := string(NeedsAction)
+	if organizer != nil && key(organizer.Value()) == key(uri) {
+		status = "ACCEPTED" // organizers do not invite themselves
+	}
+	a.Role, a.Status = cmp.Or(a.Role, "REQ-PARTICIPANT"), cmp.Or(a.Status, status)
 	p := ical.NewProperty("ATTENDEE", uri)
 	a.write(p)
 	if strings.EqualFold(a.Status, string(NeedsAction)) && (organizer == nil || key(organizer.Value()) != key(uri)) {

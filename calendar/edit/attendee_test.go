@@ -168,7 +168,7 @@ func TestWhoIsAskedForAnAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "ROLE=REQ-PARTICIPANT;PARTSTAT=NEEDS-ACTION:mailto:ANN@example.com\n" +
+	want := "ROLE=REQ-PARTICIPANT;PARTSTAT=ACCEPTED:mailto:ANN@example.com\n" +
 		"ROLE=REQ-PARTICIPANT;PARTSTAT=ACCEPTED:mailto:bob@example.com\n" +
 		"ROLE=REQ-PARTICIPANT;PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailto:room@example.com"
 	if diff := cmp.Diff([]string{want}, guestsOf(t, got.Document)); diff != "" {

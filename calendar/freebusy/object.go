@@ -163,15 +163,16 @@ func (in Context) answer(c *ical.Component) (said Type, invited bool) {
 }
 
 // said returns the attendee's answer. RFC 5545 §3.2.12 defaults to NEEDS-ACTION, but organizers who list themselves
-// without a PARTSTAT attend.
+// attend, unless they say otherwise.
 func (in Context) said(c *ical.Component, attendee *ical.Property) Type {
-	switch status, given := attendee.Param("PARTSTAT"); {
-	case given:
-		return answers(status)
-	case in.organizes(c):
-		return Busy
+	status, given := attendee.Param("PARTSTAT")
+	if !given || strings.EqualFold(status, "NEEDS-ACTION") {
+		status = "NEEDS-ACTION"
+		if in.organizes(c) {
+			return Busy
+		}
 	}
-	return answers("NEEDS-ACTION")
+	return answers(status)
 }
 
 func (in Context) organizes(c *ical.Component) bool {

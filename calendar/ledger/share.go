@@ -95,6 +95,14 @@ func (s *Sharer) sharee(ctx context.Context, c calendar.Caller, with string) (ca
 	found, err := s.reader.FindPeople(ctx, c, func(u calendar.User, is calendar.Comparison) bool {
 		return u.Email != "" && is(u.Email, with, calendar.Equals)
 	})
+	if err == nil && len(found) == 0 && strings.Contains(with, "@") && c.MayOwn(calendar.ReadObjects) == nil {
+		// a verified address other than the main one
+		at, failed := s.store.UsersAt(ctx, []string{strings.ToLower(with)}, nil)
+		for _, u := range at {
+			found = append(found, u.User)
+		}
+		err = failed
+	}
 	if err == nil && len(found) != 1 {
 		return calendar.User{}, calendar.Errorf(calendar.NotFound, "", "there is no user %q", with)
 	}
