@@ -12,6 +12,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/describe"
+	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/mcp/wire"
 )
 
@@ -67,6 +68,8 @@ type oneOfMany struct {
 	Declined     []shown             `json:"declined,omitempty" doc:"Rooms that this does not book, and why."`
 	ETag         calendar.ETag       `json:"etag,omitempty"`
 	Untrusted    shown               `json:"untrusted_text_by,omitempty"`
+	// compared is set if the change gives times, whose conflicts are listed; only if it is of one instance.
+	compared, only bool
 }
 
 // manyView is the result of change_many.
@@ -91,7 +94,9 @@ func (b toolbox) changeMany(ctx context.Context, c *call, in *manyChanges) (answ
 		}
 		v.Changes = append(v.Changes, one)
 	}
-	if !in.preview {
+	if in.preview {
+		b.foresee(ctx, c, z, v.Changes)
+	} else {
 		if err := c.confirmMany(v); err != nil {
 			return answer{}, err
 		}
@@ -102,7 +107,7 @@ func (b toolbox) changeMany(ctx context.Context, c *call, in *manyChanges) (answ
 		for i, one := range v.Changes {
 			v.Changes[i].ETag = c.batch.Stored(one.Calendar, calendar.UID(one.UID))
 		}
-		v.toldView = toldTo(b.refusalsIn(ctx, c, z, v.Changes, told).accepted(told))
+		v.toldView = toldTo(b.finish(ctx, c, z, v.Changes, told).accepted(told))
 	}
 	return answer{v.prose(), v}, nil
 }
@@ -128,7 +133,12 @@ func (b toolbox) oneChange(
 			return one, errArgument("%q is not allowed in a list of changes", key)
 		}
 	}
-	part := &call{caller: c.caller, meter: c.meter, tool: t.name, asked: asked, batch: c.batch, consent: c.consent}
+	part := &call{
+		caller: c.caller, meter: c.meter, tool: t.name, asked: asked, batch: c.batch, consent: c.consent,
+		comparing: &one.compared,
+	}
+	scope, _ := readText(asked["scope"])
+	one.only = edit.Scope(scope) == edit.This
 	defer func() { c.foreign = append(c.foreign, part.foreign...) }()
 	if local, _, ok := strings.Cut(string(c.uid), "@"); ok {
 		part.uid = calendar.UID(fmt.Sprintf("%s-%d@caldav-server", local, i+1))
@@ -175,11 +185,7 @@ func (one oneOfMany) of(a answer, c *call, z zoned) (oneOfMany, error) {
 	if err != nil {
 		return one, err
 	}
-	var said struct {
-		oneOfMany
-		Conflicts []clash `json:"conflicts"`
-		More      int     `json:"more_conflicts"`
-	}
+	var said struct{ oneOfMany }
 	if err := json.Unmarshal(data, &said); err != nil {
 		return one, fmt.Errorf("reading the result of a change: %w", err)
 	}
@@ -187,7 +193,7 @@ func (one oneOfMany) of(a answer, c *call, z zoned) (oneOfMany, error) {
 	said.oneOfMany.Tool, said.oneOfMany.ETag, said.oneOfMany.UID = one.Tool, "", shown(last.UID)
 	said.oneOfMany.What = shown(describe.Change(last, z.Location(),
 		func(s string) string { return wire.Quoted(short(s, longestTold)) }))
-	said.oneOfMany.Conflicts = clashNames(clashes{Conflicts: said.Conflicts, More: said.More})
+	said.compared, said.only = one.compared, one.only
 	return said.oneOfMany, nil
 }
 

@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/ical"
 	"caldav-mcp-server/mcp/wire"
 )
@@ -120,11 +123,64 @@ func (b changeTools) undoChange(ctx context.Context, c *call, in *undo) (answer,
 	for _, s := range done.Steps {
 		v.Changes += len(s.Undoes)
 	}
-	v.toldView = toldTo(done.Told)
+	rooms := b.undoneRooms(ctx, c, z, done, in.preview)
+	v.toldView = toldTo(rooms.accepted(done.Told))
+	v.Declined = rooms.shown
 	v.Left = each(left, func(l calendar.UndoConflict) leftView {
 		return leftView{l.ID().String(), shown(l.Why()), cmp.Or(authorOf(c.caller, l.In), agentOf(c.caller, l.By))}
 	})
 	return answer{v.prose(z, since, in.preview), v}, nil
+}
+
+// undoneRooms returns the rooms that decline an event after an undo. It includes the rooms that had declined an event
+// before the undo removed it.
+func (b changeTools) undoneRooms(
+	ctx context.Context, c *call, z zoned, done calendar.Undone, preview bool,
+) (r refusals) {
+	if !asksRooms(done.Told) {
+		return r
+	}
+	for _, s := range done.Steps[:min(len(done.Steps), mostUndone)] {
+		if s.Subject() != calendar.AboutObject {
+			continue
+		}
+		if s.Did == calendar.Deleted && !preview {
+			r.merge(declinedBefore(b.lastText(ctx, c, s), false, done.Told))
+			continue
+		}
+		o, err := b.service.ObjectByUID(ctx, c.meter, c.caller, s.In, s.UID)
+		if err != nil {
+			continue
+		}
+		now, err := b.service.InstanceOf(ctx, c.meter, s.In, o, ical.Time{})
+		switch {
+		case err != nil:
+		case preview:
+			r.merge(declinedBefore(now, false, done.Told))
+		default:
+			r.merge(b.refusals(ctx, c, s.In, now, z, done.Told, false))
+		}
+	}
+	return r
+}
+
+// lastText returns a deleted object as it was before its deletion.
+func (b changeTools) lastText(ctx context.Context, c *call, deleted calendar.Change) (was query.Instance) {
+	q := calendar.HistoryQuery{Calendar: deleted.In.ID, UID: deleted.UID, Limit: 2, Described: true}
+	past, err := b.service.History(ctx, c.caller, q)
+	if err != nil {
+		return was
+	}
+	// The journal describes a deletion without its text.
+	for _, change := range past.Changes {
+		if was.Object.Data = change.After; change.Did == calendar.Deleted {
+			was.Object.Data = change.Before
+		}
+		if was.Object.Data != nil {
+			return was
+		}
+	}
+	return was
 }
 
 // takeBack undoes one change, or all changes that a token made since a time.
@@ -161,7 +217,7 @@ func (b changeTools) takeBack(ctx context.Context, c *call, in *undo) (
 	if err != nil {
 		return done, z, since, err
 	}
-	c.calendar = id.Calendar
+	c.calendar, z = id.Calendar, b.usualZone(c, calendar.Calendar{})
 	done, err = b.service.Undo(ctx, c.caller, id)
 	return done, z, since, err
 }
@@ -243,6 +299,7 @@ type restoredView struct {
 	Kind     string              `json:"kind"`
 	ETag     calendar.ETag       `json:"etag"`
 	Untold   string              `json:"nobody_told,omitempty"`
+	Unbooked []shown             `json:"not_booked,omitempty" doc:"Rooms that the deletion freed."`
 	// Untrusted covers the title.
 	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
@@ -268,7 +325,7 @@ func (b changeTools) restoreEvent(ctx context.Context, c *call, cal calendar.Cal
 	}
 	o := saved.Object
 	v := restoredView{
-		shown(o.UID), cal.ID, shown(o.Summary), kindWord(o.Kind), o.ETag, "",
+		shown(o.UID), cal.ID, shown(o.Summary), kindWord(o.Kind), o.ETag, "", nil,
 		cmp.Or(authorOf(c.caller, cal), unknownAuthor),
 	}
 	now, err := b.service.InstanceOf(ctx, c.meter, cal, o, ical.Time{})
@@ -276,7 +333,7 @@ func (b changeTools) restoreEvent(ctx context.Context, c *call, cal calendar.Cal
 		v.Untrusted = standing(c.caller, cal, now.Component).Untrusted
 	}
 	if err == nil && c.hasOthers(cal, now.Component) {
-		v.Untold = untoldByTrash
+		v.Untold, v.Unbooked = untoldByTrash, b.unbooked(ctx, c, now)
 	}
 	name, _ := calendarNames{}.of(cal)
 	text := fmt.Sprintf("Restored the %s %s to %s, calendar_id %s, uid %s, etag %s", v.Kind,
@@ -284,5 +341,27 @@ func (b changeTools) restoreEvent(ctx context.Context, c *call, cal calendar.Cal
 	if v.Untold != "" {
 		text += "\n\nNobody was told: " + v.Untold
 	}
+	if v.Unbooked != nil {
+		text += "\n\nNo longer booked, until the next change asks again: " +
+			defused(strings.Join(texts(v.Unbooked), ", "))
+	}
 	return answer{prose(text), v}, nil
+}
+
+// unbooked lists the rooms that a restored event no longer holds.
+func (b changeTools) unbooked(ctx context.Context, c *call, now query.Instance) []shown {
+	guests := slices.DeleteFunc(edit.AttendeesOf(now.Component), func(a edit.Attendee) bool {
+		return !strings.EqualFold(a.Status, noAnswer)
+	})
+	people, err := b.service.PeopleAt(ctx, c.caller, each(guests, func(a edit.Attendee) string { return a.Address }))
+	if err != nil {
+		return nil
+	}
+	var rooms []string
+	for i, found := range people {
+		if len(found) == 1 && found[0].Room.Bookable() {
+			rooms = append(rooms, namedAttendee(guests[i]))
+		}
+	}
+	return few(rooms)
 }

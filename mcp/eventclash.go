@@ -66,6 +66,10 @@ func (b toolbox) clashesOf(ctx context.Context, c *call, s subject, now query.In
 func (b toolbox) clashes(
 	ctx context.Context, c *call, cal calendar.Calendar, made query.Instance, z zoned,
 ) (clashes, error) {
+	if c.comparing != nil {
+		*c.comparing = true // change_many compares once all its changes are planned
+		return clashes{}, nil
+	}
 	all, err := b.service.Calendars(ctx, c.caller)
 	if err != nil && calendar.ReasonOf(err) == calendar.Forbidden {
 		return clashes{}, nil
@@ -93,27 +97,22 @@ func (b toolbox) clashes(
 		return clashes{}, nil
 	}
 	m := comparison{who: c.caller, made: made, zone: z}
-	if c.batch != nil {
-		m.planned = []query.Occurrence{{Calendar: cal, Instance: made}}
-	}
-	m.compare(agenda.Occurrences)
+	m.compare(b.replan(ctx, c, agenda.Occurrences, during))
 	return m.result(), err
 }
 
 // comparison compares other events with a new one.
 type comparison struct {
-	who  calendar.Caller
-	made query.Instance
-	zone zoned
-	// planned holds the event if it is not stored yet, so that the agenda does not contain it.
-	planned               []query.Occurrence
+	who                   calendar.Caller
+	made                  query.Instance
+	zone                  zoned
 	conflicts, duplicates []query.Occurrence
 }
 
 func (m *comparison) compare(all []query.Occurrence) {
-	mine := m.planned
+	var mine []query.Occurrence
 	for _, o := range all {
-		if m.planned == nil && m.self(o) && (m.made.Object.Recurring || o.Start.Time.Equal(m.made.Start.Time)) {
+		if m.self(o) && (m.made.Object.Recurring || o.Start.Time.Equal(m.made.Start.Time)) {
 			mine = append(mine, o)
 		}
 	}

@@ -68,8 +68,8 @@ func (in *eventValues) takesMore() []field {
 		yesFieldTo(&in.allDay, "all_day", ""),
 		fieldTo(&in.values.Location, "location", "").upTo(longestText),
 		fieldTo(&in.values.Description, "description", "").upTo(longestText),
-		listFieldTo(&in.attendees, "attendees", "All: Bob Ray <bob@example.com>.", strings.TrimSpace).
-			items(longestList).upTo(longestTitle),
+		listFieldTo(&in.attendees, "attendees", "All: Bob Ray <bob@example.com>; with (optional) if so.",
+			strings.TrimSpace).items(longestList).upTo(longestTitle),
 		fieldTo(&in.values.Rule, "rrule", "FREQ=WEEKLY;BYDAY=MO,WE;COUNT=10.").upTo(longestTitle),
 		listFieldTo(&in.alarms, "alarms", alarmForm, strings.TrimSpace).items(longestList),
 		fieldTo(&in.values.Status, "status", "").oneOf(string(edit.Tentative), string(edit.Confirmed),
@@ -284,9 +284,13 @@ func (in *eventValues) checkAnswers(event *ical.Component) error {
 	}
 	list, _ := in.attendees.Value()
 	for _, value := range list {
-		_, given := cutAnswer(value)
+		_, given, _ := cutAnswer(value)
 		if given == "" {
 			continue
+		}
+		if event == nil {
+			return errArgument(`"attendees": %s has an answer, but nobody has been asked yet`, wire.Quote(value)).
+				Advising("leave the answers out of attendees that you copy")
 		}
 		if now := answerOf(there, attendeeOf(value).Address); !strings.EqualFold(now, given) {
 			return errArgument(`"attendees": the answer of %s is %s and cannot be changed to %s by this tool`,

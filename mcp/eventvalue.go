@@ -18,11 +18,11 @@ import (
 // attendeeOf parses an address, with or without a name, also in the format of attendeeText. Anything else may be a URI,
 // which package edit checks.
 func attendeeOf(value string) edit.Attendee {
-	value, _ = cutAnswer(value)
+	value, _, role := cutAnswer(value)
 	if at, err := mail.ParseAddress(value); err == nil {
-		return edit.Attendee{Address: at.Address, Name: at.Name}
+		return edit.Attendee{Address: at.Address, Name: at.Name, Role: role}
 	}
-	return edit.Attendee{Address: value}
+	return edit.Attendee{Address: value, Role: role}
 }
 
 const (
@@ -179,17 +179,32 @@ const noAnswer = "NEEDS-ACTION"
 // answerWords are the statuses of an attendee of an event.
 var answerWords = []string{noAnswer, "ACCEPTED", "DECLINED", "TENTATIVE", "DELEGATED"}
 
-// cutAnswer splits off the response that attendeeText appends to an attendee. Other words in parentheses belong to the
-// address, as in RFC 5322.
-func cutAnswer(value string) (attendee, answer string) {
+// The words for the role of an attendee, and the roles (RFC 5545 §3.2.16).
+const (
+	optional, required         = "optional", "required"
+	optionalRole, requiredRole = "OPT-PARTICIPANT", "REQ-PARTICIPANT"
+)
+
+// cutAnswer splits off the response and the role that attendeeText appends to an attendee. Other words in parentheses
+// belong to the address, as in RFC 5322.
+func cutAnswer(value string) (attendee, answer, role string) {
 	value = strings.TrimSpace(value)
 	i := strings.LastIndex(value, "(")
 	if i <= 0 || !strings.HasSuffix(value, ")") {
-		return value, ""
+		return value, "", ""
 	}
-	word := strings.TrimSpace(value[i+1 : len(value)-1])
-	if upper := strings.ToUpper(word); word == upper || slices.Contains(answerWords, upper) {
-		return strings.TrimSpace(value[:i]), upper
+	for word := range strings.SplitSeq(value[i+1:len(value)-1], ",") {
+		word = strings.TrimSpace(word)
+		switch upper := strings.ToUpper(word); {
+		case strings.EqualFold(word, optional):
+			role = optionalRole
+		case strings.EqualFold(word, required):
+			role = requiredRole
+		case word == upper || slices.Contains(answerWords, upper):
+			answer = upper
+		default:
+			return value, "", ""
+		}
 	}
-	return value, ""
+	return strings.TrimSpace(value[:i]), answer, role
 }

@@ -7,6 +7,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/publish"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/calendar/schedule"
@@ -83,6 +84,7 @@ type detailsView struct {
 	placedView
 	moreView     `in:"get_event"`
 	Location     shown   `json:"location,omitempty" in:"get_event"`
+	MeetingLink  shown   `json:"meeting_link,omitempty" doc:"To join the call." in:"get_event"`
 	Status       string  `json:"status,omitempty" in:"get_event"`
 	Transparency string  `json:"transparency,omitempty" in:"get_event"`
 	Attendees    []shown `json:"attendees,omitempty" doc:"Each followed by the answer." in:"get_event"`
@@ -210,12 +212,26 @@ func endZoneOf(c *ical.Component) string {
 	return wire.Visible(end.TZID)
 }
 
+// endThere formats the end of an event on the clock of its own zone; "" if that is the zone of its start.
+func (r eventRows) endThere(i query.Instance) string {
+	name := endZoneOf(i.Component)
+	if name == "" || i.End.AllDay || i.End.Floating || i.End.Time.IsZero() {
+		return ""
+	}
+	there, err := r.zones.Lookup(name)
+	if err != nil {
+		return ""
+	}
+	return i.End.Time.In(there.Location()).Format("Mon 2006-01-02 15:04 ") + there.Name()
+}
+
 // details returns all details of an instance, as the caller may see them.
 func (z zoned) details(who calendar.Caller, cal calendar.Calendar, i query.Instance) detailsView {
 	c := i.Component
 	v := detailsView{
 		placedView: z.placed(i), moreView: z.moreOf(c), Location: shown(cut(content.TextOf(c, "LOCATION"))),
-		Status: wire.Visible(content.WordOf(c, "STATUS")), Transparency: wire.Visible(content.WordOf(c, "TRANSP")),
+		MeetingLink: shown(cut(publish.MeetingLink(c))),
+		Status:      wire.Visible(content.WordOf(c, "STATUS")), Transparency: wire.Visible(content.WordOf(c, "TRANSP")),
 		standingView: standing(who, cal, c),
 	}
 	v.Attendees = few(each(edit.AttendeesOf(c), attendeeText))
@@ -253,10 +269,17 @@ func (z zoned) moreOf(c *ical.Component) moreView {
 
 // attendeeText formats an attendee so that the tools that change events can parse it, and adds the response.
 func attendeeText(a edit.Attendee) string {
-	if a.Status == "" {
+	var words []string
+	if strings.EqualFold(a.Role, optionalRole) {
+		words = append(words, optional)
+	}
+	if a.Status != "" {
+		words = append(words, a.Status)
+	}
+	if words == nil {
 		return namedAttendee(a)
 	}
-	return namedAttendee(a) + " (" + a.Status + ")"
+	return namedAttendee(a) + " (" + strings.Join(words, ", ") + ")"
 }
 
 // namedAttendee formats an attendee's name and address. A name with special characters is quoted, so that attendeeOf

@@ -82,6 +82,9 @@ func (b eventTools) createEvent(ctx context.Context, c *call, cal calendar.Calen
 	if err != nil {
 		return answer{}, err
 	}
+	if err := b.checkGuests(ctx, c, &in.eventValues, nil); err != nil {
+		return answer{}, err
+	}
 	draft, err := b.draftOf(c, in, z)
 	if err != nil {
 		return answer{}, err
@@ -94,7 +97,7 @@ func (b eventTools) createEvent(ctx context.Context, c *call, cal calendar.Calen
 	if err != nil {
 		return answer{}, err
 	}
-	rooms := b.refusals(ctx, c, made, z, told)
+	rooms := b.refusals(ctx, c, cal, made, z, told, false)
 	return same(createdView{
 		viewOfEvent(made), z.details(c.caller, cal, made), beside, c.told(told, cal, made.Component, rooms),
 	})
@@ -218,6 +221,9 @@ func (b toolbox) carried(
 func (b eventTools) changeEvent(
 	ctx context.Context, c *call, s subject, in *eventValues, times edit.Times,
 ) (answer, error) {
+	if err := b.checkGuests(ctx, c, in, s.found.Component); err != nil {
+		return answer{}, err
+	}
 	if err := in.checkAnswers(s.found.Component); err != nil {
 		return answer{}, err
 	}
@@ -267,7 +273,7 @@ func (b eventTools) change(
 	if err != nil {
 		return changedView{}, now, err
 	}
-	rooms := b.refusals(ctx, c, now, s.zone, edited.Told)
+	rooms := b.refusals(ctx, c, s.cal, now, s.zone, edited.Told, s.one())
 	view := changedView{
 		viewOfEvent(now), "", s.zone.details(c.caller, s.cal, now),
 		clashes{},
@@ -358,7 +364,7 @@ func (b eventTools) deleteEvent(ctx context.Context, c *call, s subject, _ *even
 		StartWeekday: at.StartWeekday,
 	}
 	v.Untrusted = standing(c.caller, s.cal, s.found.Component).Untrusted
-	v.toldView = c.told(edited.Told, s.cal, s.found.Component, refusals{})
+	v.toldView = c.told(edited.Told, s.cal, s.found.Component, declinedBefore(s.found, s.one(), edited.Told))
 	if !edited.Saved.Object.Deleted {
 		v.ETag, v.RecurrenceID = edited.Saved.Object.ETag, stamp(s.found.RecurrenceID)
 	}

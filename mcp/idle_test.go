@@ -120,7 +120,7 @@ func TestNoSuccessWithoutAnEffect(t *testing.T) {
 		{
 			"create_event", draft,
 			map[string]any{"attendees": []string{"carol@example.com (ACCEPTED)"}},
-			"is NEEDS-ACTION",
+			"nobody has been asked yet",
 		},
 		{"patch_event", event, map[string]any{"timezone": "America/New_York"}, "nothing to change was given"},
 		{

@@ -179,7 +179,7 @@ func (b invitationTools) listInvitations(ctx context.Context, c *call, in *invit
 	if err != nil {
 		return answer{}, err
 	}
-	r := eventRows{zone: z, who: c.caller, people: true}
+	r := eventRows{zones: b.zones, zone: z, who: c.caller, people: true}
 	listed, left := r.list(c, &found.Occurrences)
 	found.More += left
 	v := invitationsView{

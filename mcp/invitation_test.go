@@ -174,7 +174,7 @@ func TestInvitations(t *testing.T) {
 		}
 		use(t, door, "alice", "list_invitations", params{}, &waiting)
 		if len(waiting.Invitations) != 1 || waiting.Invitations[0].Title != "Lunch" ||
-			!strings.Contains(strings.Join(waiting.Invitations[0].People, " "), "Eve (NEEDS-ACTION)") {
+			!slices.Contains(waiting.Invitations[0].People, "Eve <eve@example.net> (NEEDS-ACTION)") {
 			t.Errorf("still waiting: %+v", waiting.Invitations)
 		}
 		var v toldIn

@@ -11,7 +11,9 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/publish"
 	"caldav-mcp-server/calendar/query"
+	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/mcp/wire"
 )
 
@@ -89,7 +91,7 @@ func (b toolbox) listEvents(ctx context.Context, c *call, in *agendaQuestion) (a
 	if err != nil {
 		return answer{}, err
 	}
-	rows := eventRows{zone: w.zone, who: c.caller, full: in.detail == full}
+	rows := eventRows{zones: b.zones, zone: w.zone, who: c.caller, full: in.detail == full}
 	listed, left := rows.list(c, &found.Occurrences)
 	found.More += left
 	v := listView{
@@ -159,7 +161,9 @@ type listedEvent struct {
 	End          string              `json:"end" doc:"Its end; of an all-day event, its last day."`
 	Weekday      string              `json:"weekday"`
 	AllDay       bool                `json:"all_day,omitempty"`
+	EndThere     string              `json:"end_there,omitempty" doc:"Its end in its own time zone, if different."`
 	Location     shown               `json:"location,omitempty"`
+	MeetingLink  shown               `json:"meeting_link,omitempty"`
 	Status       string              `json:"status,omitempty"`
 	Color        string              `json:"color,omitempty"`
 	standingView
@@ -167,13 +171,15 @@ type listedEvent struct {
 	ID          string        `json:"id,omitempty" doc:"For fetch, and for move_event as event_id."`
 	ETag        calendar.ETag `json:"etag,omitempty"`
 	Description shown         `json:"description,omitempty"`
-	People      []shown       `json:"people,omitempty"`
+	People      []shown       `json:"people,omitempty" doc:"Without the user."`
+	Alarms      []shown       `json:"alarms,omitempty"`
 }
 
 // eventRows formats a list of events for one caller.
 type eventRows struct {
-	zone zoned
-	who  calendar.Caller
+	zones *zone.DB
+	zone  zoned
+	who   calendar.Caller
 	// full adds ids, notes and attendees; people adds the attendees alone.
 	full, people bool
 }
@@ -231,24 +237,27 @@ func (r eventRows) event(o query.Occurrence) listedEvent {
 	if isSeries(o.Instance) {
 		v.RecurrenceID = stamp(o.RecurrenceID)
 	}
+	v.EndThere = r.endThere(o.Instance)
+	v.MeetingLink = shown(short(publish.MeetingLink(o.Component), longestListedTitle))
 	if status := content.WordOf(o.Component, "STATUS"); status != "CONFIRMED" {
 		v.Status = wire.Visible(status)
 	}
 	v.Color = wire.Visible(short(content.TextOf(o.Component, "COLOR"), longestListedTitle))
 	if r.full || r.people {
-		v.People = attendeeNames(o)
+		v.People = r.attendeeNames(o)
 	}
 	if !r.full {
 		return v
 	}
 	v.ID, v.ETag = idOf(o).String(), o.Object.ETag
 	v.Description = shown(short(content.TextOf(o.Component, "DESCRIPTION"), longestListedText))
+	v.Alarms = few(each(slices.Concat(edit.AlarmsOf(o.Component), edit.OtherAlarmsOf(o.Component)), r.zone.alarmText))
 	return v
 }
 
 // size is the total length of the user-supplied texts.
 func (e listedEvent) size() int {
-	n := len(e.Title) + len(e.UID) + len(e.Location) + len(e.Description)
+	n := len(e.Title) + len(e.UID) + len(e.Location) + len(e.Description) + len(e.MeetingLink)
 	for _, name := range e.People {
 		n += len(name)
 	}
@@ -268,19 +277,18 @@ func idOf(o query.Occurrence) eventID {
 	return id
 }
 
-// attendeeNames lists the attendees by name or address, with their responses.
-func attendeeNames(o query.Occurrence) []shown {
+// attendeeNames lists the attendees other than the user, in the form of get_event.
+func (r eventRows) attendeeNames(o query.Occurrence) []shown {
 	var list []shown
-	all := edit.AttendeesOf(o.Component)
+	all := slices.DeleteFunc(edit.AttendeesOf(o.Component), func(a edit.Attendee) bool {
+		return isOwnIn(r.who, o.Calendar, a.Address)
+	})
 	for _, a := range all {
 		if len(list) == mostPeople {
 			return append(list, shown(moreItems(len(all)-mostPeople)))
 		}
-		name := short(cmp.Or(a.Name, a.Address), longestListedTitle)
-		if a.Status != "" {
-			name += " (" + a.Status + ")"
-		}
-		list = append(list, shown(name))
+		a.Name, a.Address = short(a.Name, longestListedTitle), short(a.Address, longestListedTitle)
+		list = append(list, shown(attendeeText(a)))
 	}
 	return list
 }
@@ -342,8 +350,14 @@ func (r eventRows) line(o query.Occurrence, e listedEvent, in string) string {
 		e = e.defused()
 	}
 	text := fmt.Sprintf("%s (%s)", quotedTitle(string(e.Title)), r.zone.spell(o.Instance))
+	if e.EndThere != "" {
+		text += ", ends " + e.EndThere
+	}
 	if e.Location != "" {
 		text += ", at " + wire.Quoted(string(e.Location))
+	}
+	if e.MeetingLink != "" && !strings.Contains(string(e.Location), string(e.MeetingLink)) {
+		text += ", call " + wire.Quoted(string(e.MeetingLink))
 	}
 	if e.Status != "" {
 		text += ", " + strings.ToLower(bareOrQuoted(e.Status))
@@ -364,6 +378,9 @@ func (r eventRows) line(o query.Occurrence, e listedEvent, in string) string {
 	if e.Description != "" {
 		text += "\n   Notes: " + wire.Quoted(string(e.Description))
 	}
+	if e.Alarms != nil {
+		text += "\n   Reminders: " + strings.Join(texts(e.Alarms), ", ")
+	}
 	return text
 }
 
@@ -371,6 +388,7 @@ func (r eventRows) line(o query.Occurrence, e listedEvent, in string) string {
 func (e listedEvent) defused() listedEvent {
 	e.Title, e.Location, e.Description = shown(defused(string(e.Title))), shown(defused(string(e.Location))),
 		shown(defused(string(e.Description)))
+	e.MeetingLink = shown(defused(string(e.MeetingLink)))
 	e.People = each(e.People, func(name shown) shown { return shown(defused(string(name))) })
 	return e
 }

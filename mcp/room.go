@@ -17,15 +17,24 @@ import (
 // A room answers an invitation right after the commit of the change that invites it. The tools read its answer, so that
 // a model does not report a room as booked that declined.
 
-// refusals are the rooms that declined an event: how a result shows them, and their addresses.
+// refusals are the rooms that declined an event: how a result shows them, and their addresses. Rooms in booked have
+// accepted something of the same change.
 type refusals struct {
-	shown     []shown
-	addresses []schedule.Address
+	shown             []shown
+	addresses, booked []schedule.Address
 }
 
 // asksRooms reports whether a change invited a room.
-func asksRooms(told []calendar.Told) bool {
-	return slices.ContainsFunc(told, func(t calendar.Told) bool { return t.Room && t.Reached() })
+func asksRooms(told []calendar.Told) bool { return len(roomsTold(told)) > 0 }
+
+// roomsTold returns the addresses of the rooms that a change told.
+func roomsTold(told []calendar.Told) (all []schedule.Address) {
+	for _, t := range told {
+		if a := schedule.AddressOf(t.To); t.Room && t.Reached() && !slices.Contains(all, a) {
+			all = append(all, a)
+		}
+	}
+	return all
 }
 
 // answered returns an object with the answers of the rooms that a change of it invited. If the caller may not read it,
@@ -41,85 +50,125 @@ func (b toolbox) answered(
 	return o
 }
 
-// refusals returns the rooms that declined an event after a change. In a batch, which is not stored yet, it returns the
-// rooms that are taken at the time of the event. It never fails: the change may be committed.
+// refusals returns the rooms that declined an event after a change. If only is set, the change was of one instance. It
+// never fails: the change may be committed. The rooms of a batch are asked when all its changes are planned.
 func (b toolbox) refusals(
-	ctx context.Context, c *call, now query.Instance, z zoned, told []calendar.Told,
+	ctx context.Context, c *call, cal calendar.Calendar, now query.Instance, z zoned, told []calendar.Told, only bool,
 ) (r refusals) {
 	if c.batch != nil {
-		return b.expectedRefusals(ctx, c, now, z)
+		return r
 	}
-	for _, t := range told {
-		address := schedule.AddressOf(t.To)
-		if !t.Room || !t.Reached() || slices.Contains(r.addresses, address) {
-			continue
-		}
-		name, days, all := declinedDays(now, address)
+	for _, address := range roomsTold(told) {
+		d := b.declinesOf(ctx, c, cal, now, address, only)
 		switch {
-		case all:
-			r.add(address, name+": "+b.whyDeclined(ctx, c, now, z, t.To))
-		case len(days) > 0:
-			r.shown = append(r.shown, shown(name+": taken on "+strings.Join(texts(few(days)), ", ")))
+		case d.whole:
+			r.addresses = append(r.addresses, address)
+			r.shown = append(r.shown, shown(d.name+": "+b.whyDeclined(ctx, c, now, z, address, d.comment)))
+		case len(d.days) > 0:
+			times := each(d.days, func(i query.Instance) string { return z.spell(i) })
+			r.shown = append(r.shown, shown(d.name+": taken "+strings.Join(texts(few(times)), "; ")))
+		}
+		if d.name != "" && !d.whole {
+			r.booked = append(r.booked, address)
 		}
 	}
 	return r
 }
 
-func (r *refusals) add(address schedule.Address, text string) {
-	r.shown, r.addresses = append(r.shown, shown(text)), append(r.addresses, address)
+// declines are the parts of an event that an attendee declined.
+type declines struct {
+	name string
+	// whole is set if that is all of it, or the instance in question; comment is the reason.
+	whole   bool
+	comment string
+	// days are the declined instances of a series.
+	days []query.Instance
 }
 
-// declinedDays returns the name of an attendee, and the instances of a series that they declined; all is set if that is
-// the event itself or the named instance.
-func declinedDays(now query.Instance, address schedule.Address) (name string, days []string, all bool) {
-	o, err := content.Read(now.Object.Data, ical.Limits{})
-	if err != nil {
-		return "", nil, false
-	}
-	for _, component := range append([]*ical.Component{now.Component}, o.Components()...) {
-		a, found := attendeeAt(component, address)
-		if !found {
+func (b toolbox) declinesOf(
+	ctx context.Context, c *call, cal calendar.Calendar, now query.Instance, address schedule.Address, only bool,
+) (d declines) {
+	for _, component := range componentsOf(now, only) {
+		i := slices.IndexFunc(component.All("ATTENDEE"), func(p *ical.Property) bool {
+			return schedule.AddressOf(p.Value()) == address
+		})
+		if i < 0 {
 			continue
 		}
-		name = namedAttendee(a)
-		if a.Status != schedule.Declined {
+		a := edit.AttendeesOf(component)[i]
+		d.name = namedAttendee(edit.Attendee{Name: a.Name, Address: bareAddress(a.Address)})
+		if !strings.EqualFold(a.Status, schedule.Declined) {
 			continue
 		}
 		id := component.Property("RECURRENCE-ID")
-		if id == nil || component == now.Component {
-			return name, nil, true
+		if id == nil || only {
+			d.whole, d.comment = true, schedule.CommentOf(component.All("ATTENDEE")[i])
+			return d
 		}
 		if at, err := id.Time(); err == nil {
-			days = append(days, at.String())
+			if day, err := b.service.InstanceOf(ctx, c.meter, cal, now.Object, at); err == nil {
+				d.days = append(d.days, day)
+			}
 		}
 	}
-	return name, days, false
+	return d
 }
 
-func attendeeAt(component *ical.Component, address schedule.Address) (edit.Attendee, bool) {
-	all := edit.AttendeesOf(component)
-	i := slices.IndexFunc(all, func(a edit.Attendee) bool { return schedule.AddressOf(a.Address) == address })
-	if i < 0 {
-		return edit.Attendee{}, false
+// componentsOf returns the components of an event, or only that of the instance.
+func componentsOf(now query.Instance, only bool) []*ical.Component {
+	if only && now.Component != nil {
+		return []*ical.Component{now.Component}
 	}
-	return all[i], true
-}
-
-// otherReason explains a refusal at a time when the room is free.
-const otherReason = "declined, although it is free then: too many people take part, the series has no end, or the " +
-	"user may not book it"
-
-// whyDeclined explains the refusal of a room. A token that is limited to some calendars does not learn busy times.
-func (b toolbox) whyDeclined(ctx context.Context, c *call, now query.Instance, z zoned, address string) string {
-	people, err := b.service.PeopleAt(ctx, c.caller, []string{address})
-	if err != nil || len(people[0]) != 1 {
-		return "declined"
-	}
-	taken, err := b.taken(ctx, c, now, z, people[0][0])
+	o, err := content.Read(now.Object.Data, ical.Limits{})
 	if err != nil {
-		return "declined"
+		return nil
 	}
-	return cmp.Or(taken, otherReason)
+	return o.Components()
+}
+
+// declinedBefore returns the rooms that had declined an event. Its cancellation frees nothing there.
+func declinedBefore(was query.Instance, only bool, told []calendar.Told) (r refusals) {
+	for _, address := range roomsTold(told) {
+		declined := false
+		for _, component := range componentsOf(was, only) {
+			for _, a := range edit.AttendeesOf(component) {
+				if schedule.AddressOf(a.Address) != address {
+					continue
+				}
+				if declined = strings.EqualFold(a.Status, schedule.Declined); !declined {
+					r.booked = append(r.booked, address)
+				}
+			}
+		}
+		if declined {
+			r.addresses = append(r.addresses, address)
+		}
+	}
+	return r
+}
+
+// whyDeclined explains the refusal of a room: by the times at which it is taken, or with its own words. A token that is
+// limited to some calendars does not learn busy times.
+func (b toolbox) whyDeclined(
+	ctx context.Context, c *call, now query.Instance, z zoned, address schedule.Address, comment string,
+) string {
+	own, taken := schedule.RoomReason(comment)
+	if own && !taken {
+		return comment
+	}
+	why := "declined"
+	if own {
+		why = comment
+	}
+	people, err := b.service.PeopleAt(ctx, c.caller, []string{bareAddress(string(address))})
+	if err != nil || len(people[0]) != 1 {
+		return why
+	}
+	times, err := b.taken(ctx, c, now, z, people[0][0])
+	if err != nil {
+		return why
+	}
+	return cmp.Or(times, why)
 }
 
 // taken says when a room is busy during an event; "" if it is free.
@@ -145,65 +194,17 @@ func (b toolbox) taken(
 	return "taken " + strings.Join(texts(few(times)), "; "), err
 }
 
-// expectedRefusals returns the rooms that are taken at the time of an event that is not stored yet.
-func (b toolbox) expectedRefusals(ctx context.Context, c *call, now query.Instance, z zoned) (r refusals) {
-	guests := edit.AttendeesOf(now.Component)
-	if len(guests) == 0 || !c.invites() || now.End.Time.Before(b.now()) {
-		return r
-	}
-	people, err := b.service.PeopleAt(ctx, c.caller, each(guests, func(a edit.Attendee) string { return a.Address }))
-	if err != nil {
-		return r
-	}
-	for i, found := range people {
-		if len(found) != 1 || !found[0].Room.Bookable() || found[0].Room.ByHand {
-			continue
-		}
-		if taken, err := b.taken(ctx, c, now, z, found[0]); err == nil && taken != "" {
-			r.add(schedule.AddressOf(guests[i].Address), namedAttendee(guests[i])+": "+taken)
-		}
-	}
-	return r
-}
-
-// refusalsIn fills in the rooms that declined the events of a batch after its commit, and returns them all.
-func (b toolbox) refusalsIn(
-	ctx context.Context, c *call, z zoned, list []oneOfMany, told []calendar.Told,
-) (all refusals) {
-	c.batch = nil // it is committed
-	for i := range list {
-		list[i].Declined = nil
-		if asksRooms(told) {
-			r := b.refusals(ctx, c, b.committed(ctx, c, list[i]), z, told)
-			list[i].Declined, all.addresses = r.shown, append(all.addresses, r.addresses...)
-		}
-	}
-	return all
-}
-
-// committed reads an event of a batch after the commit. The result is empty if a later change of the batch deleted it.
-func (b toolbox) committed(ctx context.Context, c *call, one oneOfMany) (now query.Instance) {
-	cal, err := b.calendarBy(ctx, c, one.Calendar)
-	if err != nil {
-		return now
-	}
-	o, err := b.service.ObjectByUID(ctx, c.meter, c.caller, cal, calendar.UID(one.UID))
-	if err != nil {
-		return now
-	}
-	id, err := recurrenceID(one.RecurrenceID)
-	if err != nil {
-		return now
-	}
-	if now, err = b.service.InstanceOf(ctx, c.meter, cal, o, id); err != nil {
-		return query.Instance{}
-	}
-	return now
+// merge adds the refusals of another event of the same change.
+func (r *refusals) merge(other refusals) {
+	r.shown = append(r.shown, other.shown...)
+	r.addresses = append(r.addresses, other.addresses...)
+	r.booked = append(r.booked, other.booked...)
 }
 
 // accepted leaves out the messages to rooms that declined.
 func (r refusals) accepted(told []calendar.Told) []calendar.Told {
 	return slices.DeleteFunc(slices.Clone(told), func(t calendar.Told) bool {
-		return slices.Contains(r.addresses, schedule.AddressOf(t.To))
+		a := schedule.AddressOf(t.To)
+		return slices.Contains(r.addresses, a) && !slices.Contains(r.booked, a)
 	})
 }

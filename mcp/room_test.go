@@ -84,7 +84,9 @@ func TestRoomsAnswerInTheResult(t *testing.T) {
 			"calendar_id": work, "event_uid": got.UID, "start": "2026-03-04T10:00", "end": "2026-03-04T11:00",
 			"add_attendees": []string{"c@example.com", "d@example.com"},
 		}, &moved)
-		expect("too many people", moved, []string{"Green room <green@example.com>: " + otherReason},
+		expect("too many people", moved, []string{
+			"Green room <green@example.com>: It takes 3 people, and 4 take part.",
+		},
 			"bob@example.com", "c@example.com (by mail, within a minute)", "d@example.com (by mail, within a minute)")
 	})
 }
@@ -118,8 +120,11 @@ func TestPreviewAsksRooms(t *testing.T) {
 			text := contentText(t, use(t, door, "alice", "change_many", params{
 				"changes": changes, "preview": preview,
 			}, &many))
-			if got := fmt.Sprint(many.Changes[0].Declined, many.Changes[1].Declined, many.Told); got !=
-				fmt.Sprintf("[%s] [] []", refused) {
+			want := fmt.Sprintf("[%s] [] []", refused)
+			if !preview {
+				want = fmt.Sprintf("[%s] [] [green@example.com]", refused) // for the event that it accepts
+			}
+			if got := fmt.Sprint(many.Changes[0].Declined, many.Changes[1].Declined, many.Told); got != want {
 				t.Errorf("preview %t: %s", preview, got)
 			}
 			if !strings.Contains(text, refused) {

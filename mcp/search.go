@@ -95,7 +95,7 @@ func (b searchTools) searchEvents(ctx context.Context, c *call, in *searchQuesti
 	if err != nil {
 		return answer{}, err
 	}
-	r := eventRows{zone: z, who: c.caller}
+	r := eventRows{zones: b.zones, zone: z, who: c.caller}
 	listed, left := r.list(c, &found.Occurrences)
 	found.More = found.More || left > 0
 	v := foundView{

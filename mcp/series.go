@@ -211,6 +211,9 @@ func (s subject) target() edit.Target { return edit.Target{Instance: s.id, Scope
 // reaches reports whether a change affects more than one instance of a series.
 func (s subject) reaches() bool { return s.found.Object.Recurring && s.scope != edit.This }
 
+// one reports whether the target is one instance of a series.
+func (s subject) one() bool { return s.found.Object.Recurring && s.scope == edit.This }
+
 // guests lists the attendees of the instance. Unless only that instance changes, it adds the attendees of the series
 // and of its other overrides.
 func (s subject) guests() []edit.Attendee {

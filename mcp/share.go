@@ -83,7 +83,7 @@ func (b calendarTools) shareCalendar(
 	}
 	share, err := b.service.Share(ctx, c.caller, cal.ID, in.user, access)
 	if err != nil {
-		return answer{}, err
+		return answer{}, b.adviseUser(ctx, c, in.user, err)
 	}
 	view := sharedView{cal.ID, permissions[access], shown(share.User.Name)}
 	note := prose("")

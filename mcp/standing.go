@@ -29,6 +29,7 @@ func (v standingView) foreign() bool { return v.Untrusted != "" }
 // standing returns the standing of an event for the caller. The event is nil if it cannot be parsed.
 func standing(who calendar.Caller, cal calendar.Calendar, event *ical.Component) standingView {
 	var v standingView
+	organizes := false
 	v.Untrusted = authorOf(who, cal)
 	if event == nil {
 		v.Untrusted = cmp.Or(v.Untrusted, unknownAuthor)
@@ -38,8 +39,10 @@ func standing(who calendar.Caller, cal calendar.Calendar, event *ical.Component)
 		v.Organizer = shown(short(bareAddress(p.Value()), longestListedTitle))
 		switch {
 		case isAccount(who, cal, p.Value()):
-			v.Untrusted = "" // the user made it in the linked account
-		case !isOwn(who, p.Value()):
+			v.Untrusted, organizes = "", true // the user made it in the linked account
+		case isOwn(who, p.Value()):
+			organizes = true
+		default:
 			v.Untrusted = v.Organizer
 		}
 	}
@@ -47,6 +50,9 @@ func standing(who calendar.Caller, cal calendar.Calendar, event *ical.Component)
 	// As in schedule.Respond, the first of several own lines counts.
 	if i := slices.IndexFunc(all, func(a edit.Attendee) bool { return isOwnIn(who, cal, a.Address) }); i >= 0 {
 		v.MyAnswer = wire.Visible(all[i].Status)
+		if organizes && strings.EqualFold(v.MyAnswer, noAnswer) {
+			v.MyAnswer = schedule.Accepted // nobody invited them
+		}
 	}
 	v.Free = cal.Access == calendar.OwnerAccess && cal.Transparent || content.Transparent(event) ||
 		content.WordOf(event, "STATUS") == string(edit.Cancelled) ||

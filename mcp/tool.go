@@ -184,6 +184,8 @@ type call struct {
 	plain bool
 	// batch collects the changes, if the call is part of change_many.
 	batch *ledger.Batch
+	// comparing is set within change_many. It becomes true if the conflicts of the change are to be found.
+	comparing *bool
 	// consent is the state of the user's confirmation.
 	consent consentState
 	// foreign are the other authors of texts that the call is about: see marked.

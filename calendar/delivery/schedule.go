@@ -103,6 +103,11 @@ func (w *Work) Schedule(
 		if err := m.takeOrganizersAnswer(ctx, old, next); err != nil {
 			return err
 		}
+		if d.Stored {
+			if err := m.takeRoomsAnswers(ctx, old, next); err != nil {
+				return err
+			}
+		}
 		m.setScheduleTag(next)
 		return nil
 	}
@@ -112,6 +117,11 @@ func (w *Work) Schedule(
 	}
 	if err := m.carryOut(ctx, &out); err != nil {
 		return err
+	}
+	if d.Stored && out.Object != nil && m.is == schedule.Organizer {
+		if _, err := m.rebook(ctx, out.Object, out.Messages); err != nil {
+			return err
+		}
 	}
 	if out.News {
 		if err := w.PutToldEvent(ctx, cal.Owner, m.uid(), out.Object.Document.Bytes()); err != nil {
@@ -164,6 +174,51 @@ func (m *meeting) takeOrganizersAnswer(ctx context.Context, old, next *calendar.
 		return nil //nolint:nilerr // an event that cannot be processed stays as it was
 	}
 	return m.setData(next, m.next)
+}
+
+// takeRoomsAnswers sets the answers of rooms in an organizer's restored event to the answers in the rooms' copies: the
+// deletion cancelled their bookings.
+func (m *meeting) takeRoomsAnswers(ctx context.Context, old, next *calendar.Object) error {
+	if old != nil || next == nil || m.is != schedule.Organizer || len(m.rooms()) == 0 {
+		return nil
+	}
+	if err := m.lookUp(ctx); err != nil {
+		return err
+	}
+	if changed, err := m.rebook(ctx, m.next, nil); err != nil || !changed {
+		return err
+	}
+	return m.setData(next, m.next)
+}
+
+// rooms returns the rooms among the people of the event.
+func (m *meeting) rooms() []calendar.User {
+	return slices.DeleteFunc(m.parties.Users(), func(u calendar.User) bool { return !u.Room.Bookable() })
+}
+
+// rebook sets the answers of rooms in an organizer's event to the answers in the rooms' copies, except for rooms that the
+// messages ask. It reports whether anything changed.
+func (m *meeting) rebook(ctx context.Context, o *content.Object, asking []schedule.Message) (changed bool, err error) {
+	for _, room := range m.rooms() {
+		self := m.parties.Are(room.ID)
+		if slices.ContainsFunc(asking, func(msg schedule.Message) bool { return self(msg.To) }) {
+			continue
+		}
+		a, err := m.loadCopy(ctx, room.ID)
+		if err != nil {
+			return changed, err
+		}
+		var copied *content.Object
+		if a != nil {
+			copied, _ = content.Read(a.Data, unlimited)
+		}
+		did, err := m.rules.Rebook(ctx, o, copied, self)
+		if err != nil {
+			return changed, nil //nolint:nilerr // an event that cannot be processed stays as it was
+		}
+		changed = changed || did
+	}
+	return changed, nil
 }
 
 // read reads both versions and looks up their people. An unreadable object counts as none.

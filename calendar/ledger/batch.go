@@ -70,6 +70,29 @@ func (b *Batch) Planned(in calendar.CalendarID, uid calendar.UID) (calendar.Obje
 	return calendar.Object{}, false
 }
 
+// Place is an object in a calendar.
+type Place struct {
+	Calendar calendar.Calendar
+	Object   calendar.Object
+}
+
+// All returns the planned state of all objects that the batch changes, in order; deleted ones are marked.
+func (b *Batch) All() []Place {
+	all := make([]Place, len(b.plans))
+	for i, p := range b.plans {
+		all[i] = Place{p.cal, p.now}
+	}
+	return all
+}
+
+// Before returns the stored state of an object that the batch changes, or nil if it is new.
+func (b *Batch) Before(in calendar.CalendarID, uid calendar.UID) *calendar.Object {
+	if p := b.plan(in, uid); p != nil {
+		return p.before
+	}
+	return nil
+}
+
 func (b *Batch) plan(in calendar.CalendarID, uid calendar.UID) *plan {
 	i := slices.IndexFunc(b.plans, func(p *plan) bool { return p.cal.ID == in && p.now.UID == uid })
 	if i < 0 {

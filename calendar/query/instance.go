@@ -101,6 +101,20 @@ func instancesOf(ctx context.Context, c candidate, q InstanceQuery, in filter.Co
 	}
 }
 
+// InstancesIn returns the instances of an object in a time range. The object may be one that is not stored.
+func (s *Queries) InstancesIn(
+	ctx context.Context, cal calendar.Calendar, o calendar.Object, q InstanceQuery,
+) (all []Instance, err error) {
+	in := filter.Context{Zones: s.zones, Floating: s.floating(cal, q.Timezone), Budget: answerBudget(), Meter: q.Meter}
+	for i, err := range instancesOf(ctx, candidate{Object: o}, q, in) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, i)
+	}
+	return all, nil
+}
+
 // InstanceOf returns the instance of an object that an edit with this recurrence id would change. The zero id means the
 // object itself. The object must have its data. The parsed object stays in memory, and the meter counts it.
 func (s *Queries) InstanceOf(

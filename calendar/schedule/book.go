@@ -48,6 +48,26 @@ const (
 	saysUnclear  = "When this takes place cannot be worked out."
 )
 
+// RoomReason reports whether a comment is the reason that a room gave for a refusal, and whether that is that the room
+// is taken.
+func RoomReason(comment string) (own, taken bool) {
+	switch comment {
+	case saysTaken, saysTooOften:
+		return true, true
+	case saysBarred, saysTooFar, saysUnclear:
+		return true, false
+	}
+	var capacity, people int
+	n, err := fmt.Sscanf(comment, saysTooMany, &capacity, &people)
+	return err == nil && n == 2 && comment == TooMany(capacity, people), false
+}
+
+// TooMany is the reason of a room that is too small.
+func TooMany(capacity, people int) string { return fmt.Sprintf(saysTooMany, capacity, people) }
+
+// TooFar is the reason of a room that cannot be booked for so long.
+func TooFar() string { return saysTooFar }
+
 // Book answers an invitation on behalf of a room, as far as it is unanswered. It accepts each instance for which the
 // room is free and declines the others. It returns ErrSame if nothing needs an answer.
 func (r Rules) Book(ctx context.Context, b Booking) (*content.Object, error) {
@@ -76,7 +96,7 @@ func (r room) answer(ctx context.Context) (*content.Object, error) {
 	case r.Barred:
 		return r.refuse(ctx, asked, saysBarred)
 	case r.Capacity > 0 && r.People > r.Capacity:
-		return r.refuse(ctx, asked, fmt.Sprintf(saysTooMany, r.Capacity, r.People))
+		return r.refuse(ctx, asked, TooMany(r.Capacity, r.People))
 	case asked.endless:
 		return r.refuse(ctx, asked, saysTooFar)
 	}

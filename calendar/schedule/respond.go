@@ -145,6 +145,9 @@ func Host(o *content.Object, by Address, name string) bool {
 		c.Add(p)
 		if mine := attendee(c, only(by)); mine != nil {
 			mine.RemoveParam(paramRSVP) // organizers need not answer themselves
+			if partstat(mine) == NeedsAction {
+				setParam(mine, paramPartstat, Accepted)
+			}
 		}
 	}
 	return true
@@ -180,6 +183,37 @@ func readdress(p *ical.Property, by Address) {
 // invitesOthers reports whether another person takes part.
 func invitesOthers(o *content.Object, than Address) bool {
 	return slices.ContainsFunc(Attendees(o), func(a Address) bool { return a != than })
+}
+
+// Rebook copies the answers of a room from its copy to the organizer's restored event. Without a copy, the room has not
+// answered: the deletion cancelled its booking. It reports whether anything changed.
+func (r Rules) Rebook(ctx context.Context, organized, copied *content.Object, is Self) (bool, error) {
+	x, err := r.read(ctx, organized)
+	if err != nil {
+		return false, err
+	}
+	var known *reading
+	if copied != nil {
+		if known, err = r.read(ctx, copied); err != nil {
+			return false, err
+		}
+	}
+	changed := false
+	for _, c := range x.Components() {
+		mine, status := attendee(c, is), NeedsAction
+		if known != nil {
+			there := known.counterpart(x, c)
+			if p := known.mine(there, is); p != nil && content.WordOf(there, "STATUS") != "CANCELLED" {
+				status = partstat(p)
+			}
+		}
+		if mine != nil && partstat(mine) != status {
+			setParam(mine, paramPartstat, status)
+			mine.RemoveParam(paramComment)
+			changed = true
+		}
+	}
+	return changed, nil
 }
 
 // Agree copies an attendee's answer from the organizer's event to the attendee's restored copy, because a restore sends
