@@ -73,7 +73,7 @@ func TestHome(t *testing.T) {
 		b := h.as("ann")
 		home := b.get("").shows(http.StatusOK, "Today, Fri 1 May 16:00–16:30", "Stand-up Room 1",
 			"Tomorrow, Sat 2 May until Mon 4 May", "Sun 3 May all day, until Mon 4 May",
-			"<script>", "Taxes", "late", "Created the event “By Claude”",
+			"<script>", "Taxes", "overdue", "Created the event “By Claude”",
 			"Claude").
 			hides("<script>", "Gone", "\u202e", "Done")
 		h.must(takeBack(home))
@@ -114,11 +114,11 @@ func TestHomeDays(t *testing.T) {
 		due("hour", ":20260501T110000Z")
 		h.as("ann").get("").shows(http.StatusOK,
 			"Today, Fri 1 May all day, until tomorrow Event leave · Work",
-			"Tomorrow, Sat 2 May all day, the last Event leave",
+			"Tomorrow, Sat 2 May all day, last day Event leave",
 			"Fri 8 May until Sun 10 May Event trip", "Sat 9 May all day, until Sun 10 May Event trip",
-			"Sun 10 May all day, the last Event trip", "Mon 4 May 22:00–00:00 Event late",
+			"Sun 10 May all day, last day Event trip", "Mon 4 May 22:00–00:00 Event late",
 			"Tue 12 May 22:00 until Wed 13 May 06:00 Event night", "Wed 13 May until 06:00 Event night",
-			"yesterday late Task yesterday", "today Task today", "today 13:00 late Task hour").
+			"yesterday overdue Task yesterday", "today Task today", "today 13:00 overdue Task hour").
 			hides("Tue 5 May until", "Mon 11 May", "00:00 late")
 	})
 }

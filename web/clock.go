@@ -7,12 +7,14 @@ import (
 
 	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/locale"
 )
 
-// clock formats times for people: in their zone, and relative to today if near.
+// clock formats times for people: in their zone and language, and relative to today if near.
 type clock struct {
 	now  time.Time
 	zone *zone.Zone
+	lang *locale.Language
 }
 
 // clock returns the signed-in user's clock.
@@ -21,7 +23,7 @@ func (p *pageRequest) clock() clock {
 	if err != nil {
 		z = zone.UTC()
 	}
-	return clock{p.Now(), z}
+	return clock{p.Now(), z, p.lang}
 }
 
 // timezone returns the zone that a form names, as IANA writes it; "" if it names none.
@@ -49,11 +51,11 @@ func (c clock) midnight() time.Time {
 func (c clock) day(t time.Time) string {
 	switch daysBetween(c.in(c.now), c.in(t)) {
 	case -1:
-		return "yesterday"
+		return c.lang.Text("time.yesterday")
 	case 0:
-		return "today"
+		return c.lang.Text("time.today")
 	case 1:
-		return "tomorrow"
+		return c.lang.Text("time.tomorrow")
 	}
 	return c.date(t)
 }
@@ -61,18 +63,18 @@ func (c clock) day(t time.Time) string {
 // date formats a date, with the year unless it is the present one.
 func (c clock) date(t time.Time) string {
 	if t = c.in(t); t.Year() == c.in(c.now).Year() {
-		return t.Format("Mon 2 Jan")
+		return c.lang.ShortDate(t)
 	}
-	return t.Format("Mon 2 Jan 2006")
+	return c.lang.ShortDateYear(t)
 }
 
 // time formats the time of day.
-func (c clock) time(t time.Time) string { return c.in(t).Format("15:04") }
+func (c clock) time(t time.Time) string { return c.lang.Time(c.in(t), false) }
 
 // Moment formats day and time: "tomorrow 09:30".
 func (c clock) Moment(t time.Time) string {
 	if t.IsZero() {
-		return "never"
+		return c.lang.Text("time.never")
 	}
 	return c.day(t) + " " + c.time(t)
 }
@@ -80,15 +82,15 @@ func (c clock) Moment(t time.Time) string {
 // Ago formats an age, or the date if that is more useful.
 func (c clock) Ago(t time.Time) string {
 	if t.IsZero() {
-		return "never"
+		return c.lang.Text("time.never")
 	}
 	switch past := c.now.Sub(t); {
 	case past < time.Minute:
-		return "just now"
+		return c.lang.Text("time.just-now")
 	case past < time.Hour:
-		return calendar.Counted(int(past/time.Minute), "minute") + " ago"
+		return c.lang.Text("time.minutes-ago", "count", int(past/time.Minute))
 	case past < 12*time.Hour:
-		return calendar.Counted(int(past/time.Hour), "hour") + " ago"
+		return c.lang.Text("time.hours-ago", "count", int(past/time.Hour))
 	}
 	return c.Moment(t)
 }
@@ -99,15 +101,15 @@ func (c clock) span(start, end recur.Moment) string {
 	days := daysBetween(c.in(start.Time), last)
 	switch {
 	case start.AllDay && days < 1:
-		return "all day"
+		return c.lang.Text("time.all-day")
 	case start.AllDay:
-		return "until " + c.day(last)
+		return c.lang.Text("time.until", "end", c.day(last))
 	case !end.Time.After(start.Time):
 		return c.time(start.Time)
 	case days < 1:
 		return c.time(start.Time) + "–" + c.time(end.Time)
 	}
-	return c.time(start.Time) + " until " + c.Moment(end.Time)
+	return c.lang.Text("time.from-until", "start", c.time(start.Time), "end", c.Moment(end.Time))
 }
 
 // spanOn formats an event's times for a page under one of its days, given by its midnight.
@@ -117,11 +119,11 @@ func (c clock) spanOn(midnight time.Time, start, end recur.Moment) string {
 	case daysBetween(c.in(start.Time), midnight) <= 0:
 		return c.span(start, end)
 	case daysBetween(midnight, last) > 0:
-		return "all day, until " + c.day(last)
+		return c.lang.Text("time.all-day-until", "end", c.day(last))
 	case start.AllDay:
-		return "all day, the last"
+		return c.lang.Text("time.last-day")
 	}
-	return "until " + c.time(end.Time)
+	return c.lang.Text("time.until", "end", c.time(end.Time))
 }
 
 // lastDay returns a time on the last day of an event. An end at midnight belongs to the day before.

@@ -70,7 +70,7 @@ func TestRefusalsReadNoBody(t *testing.T) {
 	})
 }
 
-// Pages follow the browser's language. English is the fallback.
+// Pages and their dates follow the browser's language. English is the fallback.
 func TestLanguage(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
@@ -90,6 +90,15 @@ func TestLanguage(t *testing.T) {
 			if !strings.Contains(page.body, `<html lang="`+want.tag+`">`) {
 				t.Errorf("%q: the language is not %s:\n%.200s", accept, want.tag, page.body)
 			}
+		}
+		for path, texts := range map[string][]string{
+			"":         {"Die nächsten zwei Wochen", "Nichts geplant.", "Zeitzone ändern", "Keine Änderungen."},
+			"security": {"gerade eben"},
+		} {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.address(path), nil)
+			h.must(err)
+			r.Header.Set("Accept-Language", "de")
+			b.send(r).shows(http.StatusOK, texts...)
 		}
 		// A notice must be one of ours.
 		b.get("settings?done=long").shows(http.StatusOK).hides(`class="notice"`)

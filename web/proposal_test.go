@@ -80,6 +80,6 @@ func TestProposals(t *testing.T) {
 			}))
 		}
 		ann.get("").shows(http.StatusOK, "bob@example.com proposes", "Sun 3 May 20:00",
-			"2 of their messages cannot be read here")
+			"2 messages are too long for this page")
 	})
 }
