@@ -34,6 +34,8 @@ type Limits struct {
 	PerSecondStep Rate
 	// PerReturn limits how often one site returns from an identity provider, since each return causes a request to it.
 	PerReturn Rate
+	// PerReset limits the requests for a new password: of one site, and for one name.
+	PerReset Rate
 	// PerAppLogin limits how often the apps of one site ask for a password of their own.
 	PerAppLogin Rate
 	// Buckets limits how many accounts and networks are tracked.
@@ -61,6 +63,7 @@ func DefaultLimits() Limits {
 		// 1,440 guesses a day; three codes in a million are right at any time.
 		PerSecondStep: Rate{Burst: 6, Every: time.Minute},
 		PerReturn:     Rate{Burst: 40, Every: 3 * time.Second},
+		PerReset:      Rate{Burst: 5, Every: 10 * time.Minute},
 		PerAppLogin:   Rate{Burst: 40, Every: 10 * time.Second},
 		Buckets:       16384,
 	}
@@ -143,6 +146,8 @@ type SignInFlow struct {
 	sessions  *SessionManager
 	// returns limits returns from an identity provider, by address.
 	returns *Limiter
+	// resets limits requests for a new password, by address.
+	resets *Limiter
 	// appLogins limits the requests of apps for a password, by address.
 	appLogins *Limiter
 	// box seals sealed states; nil until the key has been read.
@@ -170,6 +175,7 @@ func New(c Config) *Service {
 		SignInFlow: &SignInFlow{
 			records: r, log: c.Logger, verifier: v, directory: d, sessions: sessions,
 			returns:   NewLimiter(c.Now, l.PerReturn, l.Buckets),
+			resets:    NewLimiter(c.Now, l.PerReset, l.Buckets),
 			appLogins: NewLimiter(c.Now, l.PerAppLogin, l.Buckets),
 		},
 	}

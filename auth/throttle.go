@@ -52,6 +52,7 @@ type throttle struct {
 	pairs       buckets[pair]
 	nets, sites buckets[netip.Prefix]
 	steps       buckets[calendar.UserID]
+	resets      buckets[account]
 	// wrongs counts a site's wrong credentials of the last hours.
 	wrongs buckets[netip.Prefix]
 }
@@ -66,6 +67,7 @@ func newThrottle(now func() time.Time, l Limits) *throttle {
 		nets:   newBuckets[netip.Prefix](l.PerNetwork, l.Buckets),
 		sites:  newBuckets[netip.Prefix](l.PerSite, l.Buckets),
 		steps:  newBuckets[calendar.UserID](l.PerSecondStep, l.Buckets),
+		resets: newBuckets[account](l.PerReset, l.Buckets),
 		wrongs: newBuckets[netip.Prefix](wrongRate, l.Buckets),
 	}
 }
@@ -104,6 +106,18 @@ func (t *throttle) giveBack(p pair) {
 	t.nets.giveBack(p.network)
 	t.sites.giveBack(siteOf(p.network))
 	t.wrongs.giveBack(siteOf(p.network))
+}
+
+// takeReset pays for one request for a new password.
+func (t *throttle) takeReset(of account) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.now()
+	if wait := t.resets.wait(of, now); wait > 0 {
+		return &ThrottledError{RetryAfter: wait}
+	}
+	t.resets.take(of, now)
+	return nil
 }
 
 // takeStep pays for one guess of a second factor.

@@ -35,17 +35,32 @@ Open this page. The link is good once, and until %s:
 
 If you have not asked for it, tell the administrator: whoever has the link can take the account.
 `
+	forgottenText = `On the sign-in page of the calendar server %s, a new password was requested for the account %q.
+
+Choose it on this page. The link works once, and until %s:
+%s
+
+If you did not request it, you need not do anything: the password stays as it is.
+`
 )
 
 // Send mails a link to the user's main address. reset is set if they have had a password before.
 func (p *Passlinks) Send(ctx context.Context, u calendar.User, reset bool, link string, until time.Time) error {
+	if reset {
+		return p.send(ctx, u, "Choose another password", resetText, link, until)
+	}
+	return p.send(ctx, u, "Your calendar account", invitationText, link, until)
+}
+
+// SendForgotten mails a link to a user who has forgotten the password.
+func (p *Passlinks) SendForgotten(ctx context.Context, u calendar.User, link string, until time.Time) error {
+	return p.send(ctx, u, "Choose a new password", forgottenText, link, until)
+}
+
+func (p *Passlinks) send(ctx context.Context, u calendar.User, subject, text, link string, until time.Time) error {
 	to, err := letter.Address(u.Email)
 	if err != nil {
 		return calendar.Errorf(calendar.Invalid, "", "%.100q is no mail address", u.Email)
-	}
-	subject, text := "Your calendar account", invitationText
-	if reset {
-		subject, text = "Choose another password", resetText
 	}
 	return sendPlain(ctx, p.Relay, p.Post, letter.Plain{
 		To: to, Name: u.Title(), Subject: subject, ID: p.NewID() + "@" + letter.Domain(p.Post.From), At: p.Now(),

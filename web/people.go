@@ -1,13 +1,16 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/zone"
 )
 
 func (h *Handler) peoplePages() []page {
@@ -25,6 +28,8 @@ func (h *Handler) peoplePages() []page {
 type Passlinks interface {
 	// Send mails a link to the user's main address; reset is set if they have had a password before.
 	Send(ctx context.Context, u calendar.User, reset bool, link string, until time.Time) error
+	// SendForgotten mails a link that a stranger requested on the sign-in page.
+	SendForgotten(ctx context.Context, u calendar.User, link string, until time.Time) error
 }
 
 // Health is the server's state, for administrators: each fact with its name.
@@ -83,24 +88,83 @@ func (p userPages) health() Health {
 type inviteContent struct {
 	Name, DisplayName, Email string
 	Admin                    bool
+	// Timezone is the new user's zone, Places are the zones to choose from.
+	Timezone string
+	Places   []string
+	// Calendars are the inviter's own, to share with the new user.
+	Calendars []sharedAtOnce
+	// Unshared says which calendars could not be shared.
+	Unshared string
 	issued
 }
 
-func (p userPages) inviteForm() error { return p.show("invite", inviteContent{}) }
+// sharedAtOnce is a calendar in the form of an invitation, with the access that the new user gets.
+type sharedAtOnce struct {
+	ID     calendar.CalendarID
+	Name   string
+	Access string
+}
 
-func (p userPages) invite() error {
+func (p userPages) inviteForm() error {
+	content, err := p.inviteContent()
+	if err != nil {
+		return err
+	}
+	content.Timezone = p.user().Timezone
+	return p.show("invite", content)
+}
+
+// inviteContent returns the form as it was sent.
+func (p userPages) inviteContent() (inviteContent, error) {
 	content := inviteContent{
 		Name: p.field("name"), DisplayName: p.field("display-name"), Email: p.field("email"),
-		Admin: p.field("admin") != "",
+		Admin: p.field("admin") != "", Places: zone.Places(),
+	}
+	all, err := p.Service.CalendarsInHome(p.r.Context(), p.caller())
+	for _, cal := range all {
+		if cal.Access == calendar.OwnerAccess && !cal.Subscribed() {
+			content.Calendars = append(content.Calendars, sharedAtOnce{
+				cal.ID, calendarName(cal), p.field("share-" + string(cal.ID)),
+			})
+		}
+	}
+	return content, err
+}
+
+// shareAtOnce offers the selected calendars to a new user, and returns the names of calendars that it could not share.
+func (p userPages) shareAtOnce(u calendar.User, all []sharedAtOnce) string {
+	var failed []string
+	for _, one := range all {
+		access, ok := shareChoices[one.Access]
+		if !ok {
+			continue
+		}
+		if _, err := p.Service.Share(p.r.Context(), p.caller(), one.ID, u.Name, access); err != nil {
+			_, text := explain(err)
+			failed = append(failed, excerpt(one.Name)+" ("+text+")")
+		}
+	}
+	return strings.Join(failed, ", ")
+}
+
+func (p userPages) invite() error {
+	content, err := p.inviteContent()
+	if err != nil {
+		return err
+	}
+	timezone, err := p.timezone()
+	content.Timezone = timezone
+	if err != nil {
+		return p.again("invite", content, err)
 	}
 	u, err := p.NewUser(p.r.Context(), auth.NewUser{
 		Name: content.Name, DisplayName: content.DisplayName, Email: content.Email, Admin: content.Admin, Invited: true,
-		Timezone: p.user().Timezone,
+		Timezone: cmp.Or(timezone, p.user().Timezone),
 	})
 	if err != nil {
 		return p.again("invite", content, err)
 	}
-	content.Name = u.Name
+	content.Name, content.Unshared = u.Name, p.shareAtOnce(u, content.Calendars)
 	if content.issued, err = p.vouch(u, auth.Invitation); err != nil {
 		return err
 	}
@@ -120,9 +184,7 @@ func (p userPages) vouch(u calendar.User, kind auth.PasswordLinkKind) (issued, e
 	if err != nil {
 		return issued{}, err
 	}
-	one := issued{
-		Link: p.address().JoinPath(root, "key", string(secret)).String(), Until: p.clock().Moment(link.Expires),
-	}
+	one := issued{Link: p.passwordLinkAddress(secret), Until: p.clock().Moment(link.Expires)}
 	if p.Passlinks == nil || u.Email == "" {
 		return one, nil
 	}
@@ -133,6 +195,11 @@ func (p userPages) vouch(u calendar.User, kind auth.PasswordLinkKind) (issued, e
 	}
 	one.Mailed = u.Email
 	return one, nil
+}
+
+// passwordLinkAddress returns the address of an invite or reset link.
+func (p *pageRequest) passwordLinkAddress(secret auth.Secret) string {
+	return p.address().JoinPath(root, "key", string(secret)).String()
 }
 
 // showIssued shows a page with a link. A link that was not mailed can be handed over by other means.

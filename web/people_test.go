@@ -125,7 +125,7 @@ func TestInvite(t *testing.T) {
 		guest.post(key, "password", "short", "again", "short").shows(http.StatusUnprocessableEntity, "too short")
 		guest.post(key, "password", "one password", "again", "other password").shows(http.StatusUnprocessableEntity,
 			"not alike")
-		guest.post(key, "password", rightPassword, "again", rightPassword).at("").shows(http.StatusOK)
+		guest.post(key, "password", rightPassword, "again", rightPassword).at("welcome").shows(http.StatusOK)
 		for _, used := range []string{key, key[:len(key)-1] + "A", "key/x"} {
 			guest.get(used).shows(http.StatusNotFound, "has been used, has expired or was replaced")
 			guest.post(used, "password", rightPassword, "again", rightPassword).shows(http.StatusNotFound)
@@ -190,7 +190,7 @@ func TestResetKeepsSecondFactor(t *testing.T) {
 			"One more step")
 		b.get("").at("sign-in?next=")
 		h.pass(time.Minute)
-		b.post("sign-in/code", "sealed", step.hidden("sealed"), "code", app(t, secret, h.Now())).at("")
+		b.post("sign-in/code", "sealed", step.hidden("sealed"), "code", app(t, secret, h.Now())).at("welcome")
 		root.post("people/ann", "do", "factors").at("people/ann?done=saved").hides("codes")
 		h.browser().post("sign-in", "name", "ann", "password", "another password").at("")
 	})

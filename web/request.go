@@ -26,6 +26,8 @@ type pageRequest struct {
 	session auth.Session
 	// before is when the previous visit ended, if known.
 	before time.Time
+	// returning is set while a user signs in who has been here before.
+	returning bool
 	// formTo are the other origins that the page's forms may lead to.
 	formTo []string
 }

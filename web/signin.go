@@ -2,7 +2,9 @@ package web
 
 import (
 	"cmp"
+	"context"
 	"errors"
+	"time"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
@@ -17,6 +19,10 @@ func (h *Handler) signInPages() []page {
 		post("sign-in/passkey", anybody, signInPages.passkeySignIn),
 		get("sign-in/elsewhere", anybody, providerPages.signInElsewhere),
 		get("sign-in/elsewhere/back", anybody, providerPages.backFromElsewhere),
+		get("sign-in/forgotten", anybody, signInPages.forgottenForm),
+		post("sign-in/forgotten", anybody, signInPages.forgotten),
+		get("welcome", people, showing("welcome", welcomePages.content)),
+		post("welcome", people, welcomePages.save),
 		post("sign-out", anybody, signInPages.signOut),
 		get("confirm", people, showing("confirm", confirmPages.confirmContent)),
 		post("confirm", people, confirmPages.confirm),
@@ -101,7 +107,11 @@ func (p *pageRequest) begin(e auth.Entry) error {
 	p.named()
 	p.adoptZone()
 	p.setCookie(sessionCookie, string(e.Secret), sessionAge)
-	return p.leadTo(p.next())
+	first, err := p.firstPage()
+	if err != nil {
+		return err
+	}
+	return p.leadTo(first)
 }
 
 // adoptZone stores the browser's time zone for a user who has none. A browser without the script names none. Errors do
@@ -115,6 +125,126 @@ func (p *pageRequest) adoptZone() {
 		p.Logger.WarnContext(p.r.Context(), "the browser's time zone was not stored", "error", err)
 	}
 }
+
+// forgottenContent is the data of the page for a forgotten password.
+type forgottenContent struct {
+	Name string
+	// Mails is set if the server can mail a link, Asked once a link was requested.
+	Mails, Asked bool
+}
+
+func (p signInPages) forgottenForm() error {
+	return p.show("forgotten", forgottenContent{Name: p.r.URL.Query().Get("name"), Mails: p.Passlinks != nil})
+}
+
+// forgotten mails a link by which a user chooses a new password. The answer and its time are the same whether the user
+// exists or not.
+func (p signInPages) forgotten() error {
+	content := forgottenContent{Name: p.field("name"), Mails: p.Passlinks != nil}
+	if !content.Mails {
+		return p.show("forgotten", content)
+	}
+	if content.Name == "" {
+		return p.again("forgotten", content, calendar.Errorf(calendar.Invalid, "", "enter your user name"))
+	}
+	if err := p.Auth.AskForReset(content.Name, p.ClientAddr(p.r)); err != nil {
+		p.refusedLogin(err)
+		return p.again("forgotten", content, err)
+	}
+	ctx := context.WithoutCancel(p.r.Context())
+	go p.sendForgotten(ctx, content.Name)
+	content.Asked = true
+	return p.show("forgotten", content)
+}
+
+// resetPatience limits the time to find a user and mail a link, after the page is shown.
+const resetPatience = 30 * time.Second
+
+func (p signInPages) sendForgotten(ctx context.Context, typed string) {
+	ctx, cancel := context.WithTimeout(ctx, resetPatience)
+	defer cancel()
+	link, secret, err := p.Auth.ResetLink(ctx, typed)
+	if err == nil {
+		err = p.Passlinks.SendForgotten(ctx, link.User, p.passwordLinkAddress(secret), link.Expires)
+	}
+	switch {
+	case err == nil:
+		p.Logger.InfoContext(ctx, "a link for a forgotten password was mailed", "to", link.User.Name)
+	case calendar.ReasonOf(err) == calendar.NotFound:
+		p.Logger.InfoContext(ctx, "a link for a forgotten password was requested, but there is no such user with a "+
+			"password and a mail address")
+	default:
+		p.Logger.WarnContext(ctx, "a link for a forgotten password was not mailed", "error", err)
+	}
+}
+
+// welcomeContent is the data of the first page after an invitation, or after the first sign-in.
+type welcomeContent struct {
+	DisplayName, Timezone string
+	// Zone is the stored time zone, which the script compares with the browser's.
+	Zone   string
+	Places []string
+	// Passkey is set if the user has no passkey and can make one here.
+	Passkey bool
+	// Local is set if other devices cannot reach the server.
+	Local bool
+}
+
+// welcomePages ask a new user for name and time zone, and offer a passkey.
+type welcomePages struct{ *pageRequest }
+
+func (p welcomePages) content() (welcomeContent, error) {
+	u := p.user()
+	f, err := p.Auth.Factors(p.r.Context(), u)
+	_, canPasskey := p.passkeySite()
+	return welcomeContent{
+		DisplayName: u.DisplayName, Timezone: u.Timezone, Zone: cmp.Or(u.Timezone, "UTC"), Places: zone.Places(),
+		Passkey: canPasskey && f.Passkeys == 0, Local: p.local(),
+	}, err
+}
+
+func (p welcomePages) save() error {
+	content, err := p.content()
+	if err != nil {
+		return err
+	}
+	content.DisplayName = p.field("display-name")
+	timezone, wrong := p.timezone()
+	content.Timezone = timezone
+	if wrong == nil {
+		_, wrong = p.ChangeUser(p.r.Context(), p.user().Name, auth.UserEdit{
+			DisplayName: &content.DisplayName, Timezone: &content.Timezone,
+		})
+	}
+	if wrong != nil {
+		return p.again("welcome", content, wrong)
+	}
+	if p.field("then") == "passkey" {
+		return p.leadTo("security/passkey")
+	}
+	return p.done("", "saved")
+}
+
+// firstPage returns the page to show after signing in: the requested one, or the welcome page at a user's first
+// sign-in.
+func (p *pageRequest) firstPage() (string, error) {
+	next := p.next()
+	if next != "" || p.returning || p.user().DisplayName != "" {
+		return next, nil
+	}
+	all, err := p.Auth.Sessions(p.r.Context(), p.user())
+	if err != nil || len(all) > 1 {
+		return next, err
+	}
+	tokens, err := p.Auth.Tokens(p.r.Context(), p.user().Name)
+	if err != nil || len(tokens) > 0 || p.session.Created.Sub(p.user().Created) > newFor {
+		return next, err
+	}
+	return "welcome", nil
+}
+
+// newFor is how long a user without a display name, an app or another session counts as new.
+const newFor = 14 * 24 * time.Hour
 
 // endSession ends the browser's session, if it has one.
 func (p *pageRequest) endSession() error {
@@ -223,7 +353,7 @@ func (p passwordLinkPages) redeem() error {
 	if err := p.endSession(); err != nil {
 		return err
 	}
-	p.session = auth.Session{}
+	p.session, p.returning = auth.Session{}, content.Kind == auth.Reset
 	entry, err := p.Auth.SignIn(p.r.Context(), u.Name, password, p.ClientAddr(p.r), p.r.UserAgent())
 	switch {
 	case err != nil:

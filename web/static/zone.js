@@ -15,6 +15,9 @@ if (here) {
   for (const note of document.querySelectorAll("[data-zone]")) {
     if (same(note.dataset.zone, here)) continue;
     note.querySelector("b").textContent = here;
+    for (const button of note.querySelectorAll("[data-take-zone]")) {
+      button.addEventListener("click", () => { document.getElementById(button.dataset.takeZone).value = here; });
+    }
     note.hidden = note.querySelector("span").hidden = false;
   }
 }

@@ -1,0 +1,64 @@
+package auth
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+)
+
+// AskForReset pays for one request for a new password, by the name that a stranger typed and by their network. The
+// error is a [*ThrottledError], the same whether the name exists or not.
+func (s *SignInFlow) AskForReset(typed string, from netip.Addr) error {
+	if wait := s.resets.Take(from); wait > 0 {
+		return &ThrottledError{RetryAfter: wait}
+	}
+	return s.verifier.throttle.takeReset(account(strings.ToLower(typed)))
+}
+
+// ResetLink returns a link by which a user who has forgotten the password chooses another one. typed is the name or the
+// main mail address. NotFound if the user does not exist, cannot sign in, has no mail address or signs in without a
+// password, and if several users have the address.
+func (s *Directory) ResetLink(ctx context.Context, typed string) (PasswordLink, Secret, error) {
+	u, err := s.forgetful(ctx, typed)
+	if err != nil {
+		return PasswordLink{}, "", err
+	}
+	f, err := s.store.Factors(ctx, u.ID)
+	if err != nil {
+		return PasswordLink{}, "", during("looking up the user's factors", err)
+	}
+	if !u.GetsIn() || u.Email == "" || !f.Password {
+		return PasswordLink{}, "", errNoReset()
+	}
+	return s.CreatePasswordLink(ctx, u.Name, Reset)
+}
+
+// forgetful finds a user by name or main mail address.
+func (s *Directory) forgetful(ctx context.Context, typed string) (calendar.User, error) {
+	u, err := s.User(ctx, typed)
+	if err == nil {
+		return u, nil
+	}
+	if reason := calendar.ReasonOf(err); reason != calendar.NotFound && reason != calendar.Invalid {
+		return u, err
+	}
+	if !strings.Contains(typed, "@") {
+		return u, errNoReset()
+	}
+	all, err := s.Users(ctx)
+	if err != nil {
+		return u, err
+	}
+	all = slices.DeleteFunc(all, func(u calendar.User) bool { return !strings.EqualFold(u.Email, typed) })
+	if len(all) != 1 {
+		return u, errNoReset()
+	}
+	return all[0], nil
+}
+
+func errNoReset() error {
+	return calendar.Errorf(calendar.NotFound, "", "this user gets no link to choose a password")
+}
