@@ -65,6 +65,8 @@ type SessionStore interface {
 	SessionByID(ctx context.Context, id SessionID) (Session, SecretHash, error)
 	// Sessions returns a user's sessions, the most recently seen first.
 	Sessions(ctx context.Context, user calendar.UserID) ([]Session, error)
+	// LastSeen returns when users last used a session or a token. It omits users who have none or never used them.
+	LastSeen(ctx context.Context) (map[calendar.UserID]time.Time, error)
 	// InsertSession adds a session. NotFound when the user does not exist.
 	InsertSession(ctx context.Context, s Session, h SecretHash) error
 	// ProveSession records a new proof of identity. NotFound when the session has ended.
@@ -165,6 +167,13 @@ func (s *SessionManager) Sessions(ctx context.Context, u calendar.User) ([]Sessi
 		return nil, fmt.Errorf("listing sessions: %w", err)
 	}
 	return living(all, Session.valid, s.now()), nil
+}
+
+// LastSeen returns when users last came by a browser, a token or an app password. The use of passwords by programs is
+// not recorded.
+func (s *SessionManager) LastSeen(ctx context.Context) (map[calendar.UserID]time.Time, error) {
+	all, err := s.store.LastSeen(ctx)
+	return all, during("looking up when users were last seen", err)
 }
 
 // EndSession signs a user out of one browser, at once and in every process.

@@ -35,6 +35,23 @@ func (s credentialStore) Sessions(ctx context.Context, user calendar.UserID) ([]
 		ORDER BY s.seen DESC, s.created DESC, s.id`, user)
 }
 
+// LastSeen implements [auth.Store].
+func (s credentialStore) LastSeen(ctx context.Context) (map[calendar.UserID]time.Time, error) {
+	type one struct {
+		user calendar.UserID
+		seen time.Time
+	}
+	rows, err := db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(o *one) []any {
+		return []any{&o.user, db.Seconds(&o.seen)}
+	}), `SELECT user_id, MAX(seen) FROM (SELECT user_id, seen FROM sessions
+		UNION ALL SELECT user_id, used FROM tokens WHERE used IS NOT NULL) AS uses GROUP BY user_id`)
+	all := make(map[calendar.UserID]time.Time, len(rows))
+	for _, row := range rows {
+		all[row.user] = row.seen
+	}
+	return all, err
+}
+
 // InsertSession implements [auth.Store].
 func (s credentialStore) InsertSession(ctx context.Context, n auth.Session, h auth.SecretHash) error {
 	return db.ExpectRow(s.write(ctx, `INSERT INTO sessions (id, user_id, hash, created, seen, proven, way, agent)

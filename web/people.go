@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -38,7 +40,13 @@ type Health []struct{ Name, Value string }
 // peopleContent is the data of the page of all users, for administrators.
 type peopleContent struct {
 	People []personRow
-	Groups []auth.Group
+	// Search is the text that was searched for. Found counts the matching users, First and Last are the first and the
+	// last of them on this page.
+	Search             string
+	Found, First, Last int
+	// Earlier and Later are the addresses of the neighbouring pages; "" if there are none.
+	Earlier, Later string
+	Groups         []auth.Group
 	// Group is the form for a new group with the values entered so far.
 	Group  newGroupForm
 	Health Health
@@ -49,7 +57,12 @@ type personRow struct {
 	calendar.User
 	// Waits is when a pending invitation or reset expires.
 	Waits string
+	// Seen is when the user last came by a browser, a token or an app password; "" if unknown.
+	Seen string
 }
+
+// peoplePage is the number of users on a page.
+const peoplePage = 50
 
 // userPages manage users, for administrators.
 type userPages struct{ *pageRequest }
@@ -63,10 +76,17 @@ func (p userPages) peopleContent() (content peopleContent, err error) {
 	if err != nil {
 		return content, err
 	}
+	seen, err := p.Auth.LastSeen(p.r.Context())
+	if err != nil {
+		return content, err
+	}
 	c := p.clock()
 	content.Health = p.health()
-	for _, u := range users {
+	for _, u := range content.choose(users, p.r.URL.Query()) {
 		row := personRow{User: u}
+		if at, ok := seen[u.ID]; ok {
+			row.Seen = c.Ago(at)
+		}
 		if i := slices.IndexFunc(links, func(w auth.PasswordLink) bool { return w.User.ID == u.ID }); i >= 0 {
 			row.Waits = string(links[i].Kind) + " until " + c.Moment(links[i].Expires)
 		}
@@ -74,6 +94,34 @@ func (p userPages) peopleContent() (content peopleContent, err error) {
 	}
 	content.Groups, err = p.Auth.Groups(p.r.Context())
 	return content, err
+}
+
+// choose returns the users of the requested page: of those whose name, display name or address contains every word of
+// the search.
+func (c *peopleContent) choose(users []calendar.User, query url.Values) []calendar.User {
+	c.Search = strings.TrimSpace(query.Get("q"))
+	words := strings.Fields(strings.ToLower(c.Search))
+	found := slices.DeleteFunc(users, func(u calendar.User) bool {
+		text := strings.ToLower(u.Name + "\n" + u.DisplayName + "\n" + u.Email)
+		return slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
+	})
+	c.Found = len(found)
+	pages := max(1, (c.Found+peoplePage-1)/peoplePage)
+	number, _ := strconv.Atoi(query.Get("page")) // without a number, the first page
+	number = min(max(number, 1), pages)
+	address := func(number int) string {
+		return "people?" + url.Values{"q": {c.Search}, "page": {strconv.Itoa(number)}}.Encode()
+	}
+	if number > 1 {
+		c.Earlier = address(number - 1)
+	}
+	if number < pages {
+		c.Later = address(number + 1)
+	}
+	from := (number - 1) * peoplePage
+	to := min(from+peoplePage, c.Found)
+	c.First, c.Last = min(from+1, to), to
+	return found[from:to]
 }
 
 func (p userPages) health() Health {
@@ -215,6 +263,11 @@ type personContent struct {
 	// Self is set for the visitor, who cannot lock themselves out.
 	Self   bool
 	Bounds []boundRow
+	// DisplayName, Email and Timezone are the form's values, Places the time zones to choose from.
+	DisplayName, Email, Timezone string
+	Places                       []string
+	// Seen is as in personRow.
+	Seen string
 	issued
 }
 
@@ -224,6 +277,14 @@ func (p userPages) wantedPerson() (c personContent, err error) {
 		return c, errMissing()
 	}
 	c.Self = c.User.ID == p.user().ID
+	c.DisplayName, c.Email, c.Timezone, c.Places = c.User.DisplayName, c.User.Email, c.User.Timezone, zone.Places()
+	seen, err := p.Auth.LastSeen(p.r.Context())
+	if err != nil {
+		return c, err
+	}
+	if at, ok := seen[c.User.ID]; ok {
+		c.Seen = p.clock().Ago(at)
+	}
 	if c.Factors, err = p.Auth.Factors(p.r.Context(), c.User); err != nil {
 		return c, err
 	}
@@ -249,7 +310,32 @@ var personDeeds = map[string]func(p userPages, u calendar.User) error{
 		return p.Auth.VerifyAddress(p.r.Context(), u, p.field("address"))
 	},
 	"bounds":    userPages.setBounds,
+	"profile":   userPages.setProfile,
 	"take-back": func(p userPages, u calendar.User) error { return p.Auth.DropPasswordLinks(p.r.Context(), u) },
+}
+
+// setProfile changes a user's name, main address and time zone.
+func (p userPages) setProfile(u calendar.User) error {
+	timezone, err := p.timezone()
+	if err != nil {
+		return err
+	}
+	name, email := p.field("display-name"), p.field("email")
+	_, err = p.ChangeUser(p.r.Context(), u.Name, auth.UserEdit{
+		DisplayName: &name, Email: &email, Timezone: &timezone,
+	})
+	return err
+}
+
+// deletePerson deletes a user, if their name was typed.
+func (p userPages) deletePerson(u calendar.User) error {
+	switch {
+	case u.ID == p.user().ID:
+		return calendar.Errorf(calendar.Invalid, "", "this is your own account: delete it on the page Account")
+	case p.field("name") != u.Name:
+		return calendar.Errorf(calendar.Invalid, "", "type the user name, %s, to delete the user", u.Name)
+	}
+	return p.DeleteUser(p.r.Context(), u, p.field("tell") != "")
 }
 
 // edit changes a user. It refuses changes that would lock out the visitor or all administrators.
@@ -267,8 +353,14 @@ func (p userPages) changePerson() error {
 		return err
 	}
 	deed := p.field("do")
-	if _, ok := personDeeds[deed]; ok || deed == "reset" {
+	if _, ok := personDeeds[deed]; ok || deed == "reset" || deed == "delete" {
 		p.did("people/"+deed, c.User.Name)
+	}
+	if deed == "delete" {
+		if err := p.deletePerson(c.User); err != nil {
+			return p.again("person", c, err)
+		}
+		return p.done("people", "user-deleted")
 	}
 	if deed == "reset" {
 		if c.issued, err = p.vouch(c.User, auth.Reset); err != nil {
@@ -281,6 +373,9 @@ func (p userPages) changePerson() error {
 		return errMissing()
 	}
 	if err := do(p, c.User); err != nil {
+		if deed == "profile" {
+			c.DisplayName, c.Email, c.Timezone = p.field("display-name"), p.field("email"), p.field("timezone")
+		}
 		return p.again("person", c, err)
 	}
 	return p.done("people/"+c.User.Name, "saved")

@@ -3,6 +3,7 @@ package web_test
 import (
 	"archive/zip"
 	"bytes"
+	"fmt"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -408,5 +409,63 @@ func TestCodeOfDisabledUser(t *testing.T) {
 			a.exchange(code).is(h, http.StatusBadRequest, "invalid_grant")
 		}
 		a.tokens(h.as("ann"))
+	})
+}
+
+// The page of users searches, shows fifty at a time, and says when each was last seen.
+func TestPeoplePages(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.admin()
+		for i := range 120 {
+			name := fmt.Sprintf("user%03d", i)
+			_, err := h.auth.CreateUser(t.Context(), auth.NewUser{
+				Name: name, DisplayName: fmt.Sprintf("Person Ännchen %d", i), Email: name + "@example.com", Invited: true,
+			})
+			h.must(err)
+		}
+		root := h.as("root")
+		root.get("people").shows(http.StatusOK, "Users 1 to 50 of 121", "last seen just now", "user048", "Next").
+			hides("user049", "Previous")
+		root.get("people?page=2").shows(http.StatusOK, "Users 51 to 100 of 121", "user049", "Previous", "Next")
+		root.get("people?page=3").shows(http.StatusOK, "Users 101 to 121 of 121", "user119", "Previous").hides(">Next<")
+		for _, page := range []string{"99", "-1", "x", "99999999999999999999"} {
+			root.get("people?page="+page).shows(http.StatusOK, "of 121")
+		}
+		root.get("people?q=ännchen+11").shows(http.StatusOK, "Users 1 to 11 of 11", "user011", "user110", "Show all")
+		root.get("people?q=USER005@example").shows(http.StatusOK, "One user", "user005").hides("user006")
+		root.get("people?q=nobody").shows(http.StatusOK, "No users found")
+		root.get("people?q=person&page=2").shows(http.StatusOK, "Users 51 to 100 of 120").
+			hides(`href="/account/people?page=3"`)
+	})
+}
+
+// An administrator changes a user's name, address and zone, and deletes a user whose name they typed.
+func TestEditAndDeletePerson(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.admin()
+		h.user("ann")
+		root := h.as("root")
+		root.post("people/ann", "do", "profile", "display-name", "Ann", "email", "no address", "timezone", "Asia/Tokyo").
+			shows(http.StatusUnprocessableEntity, "is no e-mail address")
+		root.post("people/ann", "do", "profile", "display-name", "Ann", "email", "a@example.com", "timezone", "Mars").
+			shows(http.StatusUnprocessableEntity, "is no time zone")
+		root.post("people/ann", "do", "profile", "display-name", "Ann", "email", "a@example.com", "timezone",
+			"Asia/Tokyo").at("people/ann?done=saved")
+		u, err := h.auth.User(t.Context(), "ann")
+		h.must(err)
+		if u.DisplayName != "Ann" || u.Email != "a@example.com" || u.Timezone != "Asia/Tokyo" {
+			t.Errorf("saved: %+v", u)
+		}
+		root.post("people/ann", "do", "delete", "name", "an").shows(http.StatusUnprocessableEntity, "Type the user name")
+		root.post("people/root", "do", "delete", "name", "root").
+			shows(http.StatusUnprocessableEntity, "your own account")
+		h.as("ann").post("people/root", "do", "delete", "name", "root").shows(http.StatusNotFound)
+		root.post("people/ann", "do", "delete", "name", "ann").at("people?done=user-deleted").
+			shows(http.StatusOK, "The user is deleted")
+		if _, err := h.auth.User(t.Context(), "ann"); calendar.ReasonOf(err) != calendar.NotFound {
+			t.Errorf("ann after deletion: %v", err)
+		}
 	})
 }

@@ -12,6 +12,7 @@ func sessionTests() []test {
 		{"round-trips", sessionComesBack},
 		{"updates its last use and proof", sessionMovesOn},
 		{"is ended by its user", sessionEnds},
+		{"tells with the tokens when users were last seen", sessionLastSeen},
 		{"ends with its user, and after a restore", sessionEndsWith},
 	}
 }
@@ -87,4 +88,23 @@ func sessionEndsWith(b *bundle) {
 	b.must(b.RevokeAll(b.Context(), b.now()))
 	_, _, err = b.SessionByID(b.Context(), his.ID)
 	b.refused(err, calendar.NotFound, "")
+}
+
+func sessionLastSeen(b *bundle) {
+	ann, bob, cat := b.user("ann"), b.user("bob"), b.user("cat")
+	b.session(ann)
+	unused, used := b.token(ann, nil), b.token(bob, nil)
+	b.pass(time.Hour)
+	b.must(b.TouchToken(b.Context(), used.ID, b.now()))
+	all, err := b.LastSeen(b.Context())
+	b.must(err)
+	same(b, "seen", all, map[calendar.UserID]time.Time{ann.ID: b.now().Add(-time.Hour), bob.ID: b.now()})
+	b.pass(time.Hour)
+	b.must(b.TouchToken(b.Context(), unused.ID, b.now()))
+	all, err = b.LastSeen(b.Context())
+	b.must(err)
+	same(b, "seen", all, map[calendar.UserID]time.Time{ann.ID: b.now(), bob.ID: b.now().Add(-time.Hour)})
+	if _, has := all[cat.ID]; has {
+		b.Error("cat was never seen")
+	}
 }
