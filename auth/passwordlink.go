@@ -35,8 +35,8 @@ type PasswordLink struct {
 type PasswordLinkStore interface {
 	// PasswordLinkByID returns a password link and the hash of its secret, even if it has expired, or NotFound.
 	PasswordLinkByID(ctx context.Context, id PasswordLinkID) (PasswordLink, SecretHash, error)
-	// PasswordLinks returns all unused links, by user name.
-	PasswordLinks(ctx context.Context) ([]PasswordLink, error)
+	// WaitingLinks returns the unused links, with nothing but the user's id, kind and expiry.
+	WaitingLinks(ctx context.Context) ([]PasswordLink, error)
 	// SetPasswordLink adds a password link and removes the user's others. NotFound when the user does not exist.
 	SetPasswordLink(ctx context.Context, v PasswordLink, h SecretHash) error
 	// DropPasswordLinks revokes a user's password links.
@@ -110,13 +110,16 @@ func (s *Directory) Redeem(ctx context.Context, secret, password string) (calend
 	return v.User, during("choosing the password", err)
 }
 
-// PasswordLinks returns the unused links, by user name.
-func (s *Directory) PasswordLinks(ctx context.Context) ([]PasswordLink, error) {
-	all, err := s.store.PasswordLinks(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("listing links: %w", err)
+// WaitingLinks returns the unused links by user, with nothing but the user's id, kind and expiry.
+func (s *Directory) WaitingLinks(ctx context.Context) (map[calendar.UserID]PasswordLink, error) {
+	all, err := s.store.WaitingLinks(ctx)
+	waiting := make(map[calendar.UserID]PasswordLink, len(all))
+	for _, v := range all {
+		if s.now().Before(v.Expires) {
+			waiting[v.User.ID] = v
+		}
 	}
-	return living(all, func(v PasswordLink, now time.Time) bool { return now.Before(v.Expires) }, s.now()), nil
+	return waiting, during("listing links", err)
 }
 
 // DropPasswordLinks revokes a user's links.

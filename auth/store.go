@@ -46,6 +46,8 @@ type Store interface {
 
 	// Users returns all users by name, in byte order.
 	Users(ctx context.Context) ([]calendar.User, error)
+	// UserNames returns all users by name, with nothing but their id, name, display name and main address.
+	UserNames(ctx context.Context) ([]calendar.User, error)
 	// UserByName returns a user, or NotFound.
 	UserByName(ctx context.Context, name string) (calendar.User, error)
 	// InsertUser adds a user. Exists when the name is taken.

@@ -95,10 +95,11 @@ func (s credentialStore) PasswordLinkByID(
 	return found, hash, err
 }
 
-// PasswordLinks implements [auth.Store].
-func (s credentialStore) PasswordLinks(ctx context.Context) ([]auth.PasswordLink, error) {
-	return db.RowsOf(ctx, s.db.Reads, scanPasswordLink, `SELECT `+passwordLinkColumns+` FROM vouchers v
-		JOIN users u ON u.id = v.user_id ORDER BY u.name`)
+// WaitingLinks implements [auth.Store].
+func (s credentialStore) WaitingLinks(ctx context.Context) ([]auth.PasswordLink, error) {
+	return db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(v *auth.PasswordLink) []any {
+		return []any{&v.User.ID, &v.Kind, db.Seconds(&v.Expires)}
+	}), `SELECT user_id, kind, expires FROM vouchers`)
 }
 
 // SetPasswordLink implements [auth.Store].

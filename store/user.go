@@ -20,6 +20,13 @@ func (s userStore) Users(ctx context.Context) ([]calendar.User, error) {
 	return db.RowsOf(ctx, s.db.Reads, userColumns.scan, selectUsers+`WHERE NOT u.is_group ORDER BY u.name`)
 }
 
+// UserNames implements [auth.Store].
+func (s userStore) UserNames(ctx context.Context) ([]calendar.User, error) {
+	return db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(u *calendar.User) []any {
+		return []any{&u.ID, &u.Name, &u.DisplayName, &u.Email}
+	}), `SELECT id, name, display_name, email FROM users WHERE NOT is_group ORDER BY name`)
+}
+
 // UserByName implements [calendar.Store] and [auth.Store].
 func (s userStore) UserByName(ctx context.Context, name string) (calendar.User, error) {
 	return db.RowOf(ctx, s.db.Reads, userColumns.scan, selectUsers+`WHERE u.name = $1 AND NOT u.is_group`, name)

@@ -68,11 +68,11 @@ const peoplePage = 50
 type userPages struct{ *pageRequest }
 
 func (p userPages) peopleContent() (content peopleContent, err error) {
-	users, err := p.Auth.Users(p.r.Context())
+	users, err := p.Auth.UserNames(p.r.Context())
 	if err != nil {
 		return content, err
 	}
-	links, err := p.Auth.PasswordLinks(p.r.Context())
+	waiting, err := p.Auth.WaitingLinks(p.r.Context())
 	if err != nil {
 		return content, err
 	}
@@ -83,12 +83,18 @@ func (p userPages) peopleContent() (content peopleContent, err error) {
 	c := p.clock()
 	content.Health = p.health()
 	for _, u := range content.choose(users, p.r.URL.Query()) {
+		if u, err = p.Auth.User(p.r.Context(), u.Name); calendar.ReasonOf(err) == calendar.NotFound {
+			continue // deleted meanwhile
+		}
+		if err != nil {
+			return content, err
+		}
 		row := personRow{User: u}
 		if at, ok := seen[u.ID]; ok {
 			row.Seen = c.Ago(at)
 		}
-		if i := slices.IndexFunc(links, func(w auth.PasswordLink) bool { return w.User.ID == u.ID }); i >= 0 {
-			row.Waits = string(links[i].Kind) + " until " + c.Moment(links[i].Expires)
+		if link, ok := waiting[u.ID]; ok {
+			row.Waits = string(link.Kind) + " until " + c.Moment(link.Expires)
 		}
 		content.People = append(content.People, row)
 	}

@@ -34,11 +34,20 @@ func passwordLinkReplaces(b *bundle) {
 	same(b, "hash", hash, "hash of "+auth.SecretHash(want.ID))
 	_, _, err = b.PasswordLinkByID(b.Context(), old.ID)
 	b.refused(err, calendar.NotFound, "")
-	gives(b, "all", []auth.PasswordLink{want, his})(b.PasswordLinks(b.Context()))
+	waiting, err := b.WaitingLinks(b.Context())
+	b.must(err)
+	byUser := map[calendar.UserID]auth.PasswordLink{}
+	for _, v := range waiting {
+		byUser[v.User.ID] = v
+	}
+	same(b, "waiting", byUser, map[calendar.UserID]auth.PasswordLink{
+		ann.ID: {User: calendar.User{ID: ann.ID}, Kind: want.Kind, Expires: want.Expires},
+		bob.ID: {User: calendar.User{ID: bob.ID}, Kind: his.Kind, Expires: his.Expires},
+	})
 	b.must(b.DropPasswordLinks(b.Context(), ann.ID))
 	b.pass(time.Hour)
 	b.must(b.Tidy(b.Context(), b.now(), b.now()))
-	b.givesNone("all")(b.PasswordLinks(b.Context()))
+	b.givesNone("waiting")(b.WaitingLinks(b.Context()))
 	b.refused(b.SetPasswordLink(b.Context(), auth.PasswordLink{ID: "x", User: calendar.User{ID: "nobody"}}, "hash"),
 		calendar.NotFound, "")
 }

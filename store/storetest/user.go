@@ -52,6 +52,12 @@ func usersAreListed(b *bundle) {
 		got = append(got, u.Name)
 	}
 	same(b, "names", got, []string{"B", "a", "a-b", "a.b", "ab", "b", "ä"})
+	named, err := b.UserNames(b.Context())
+	b.must(err)
+	for i, u := range users {
+		users[i] = calendar.User{ID: u.ID, Name: u.Name, DisplayName: u.DisplayName, Email: u.Email}
+	}
+	same(b, "users with names", named, users)
 }
 
 func userTakesTheirs(b *bundle) {
