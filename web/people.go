@@ -102,8 +102,8 @@ func (p userPages) peopleContent() (content peopleContent, err error) {
 	return content, err
 }
 
-// choose returns the users of the requested page: of those whose name, display name or address contains every word of
-// the search.
+// choose returns the users of the requested page. A user is found if the name, display name or address contains every
+// word of the search.
 func (c *peopleContent) choose(users []calendar.User, query url.Values) []calendar.User {
 	c.Search = strings.TrimSpace(query.Get("q"))
 	words := strings.Fields(strings.ToLower(c.Search))

@@ -420,7 +420,8 @@ func TestPeoplePages(t *testing.T) {
 		for i := range 120 {
 			name := fmt.Sprintf("user%03d", i)
 			_, err := h.auth.CreateUser(t.Context(), auth.NewUser{
-				Name: name, DisplayName: fmt.Sprintf("Person Ännchen %d", i), Email: name + "@example.com", Invited: true,
+				Name: name, DisplayName: fmt.Sprintf("Person Ännchen %d", i), Email: name + "@example.com",
+				Invited: true,
 			})
 			h.must(err)
 		}
@@ -447,8 +448,8 @@ func TestEditAndDeletePerson(t *testing.T) {
 		h.admin()
 		h.user("ann")
 		root := h.as("root")
-		root.post("people/ann", "do", "profile", "display-name", "Ann", "email", "no address", "timezone", "Asia/Tokyo").
-			shows(http.StatusUnprocessableEntity, "is no e-mail address")
+		root.post("people/ann", "do", "profile", "display-name", "Ann", "email", "no address",
+			"timezone", "Asia/Tokyo").shows(http.StatusUnprocessableEntity, "is no e-mail address")
 		root.post("people/ann", "do", "profile", "display-name", "Ann", "email", "a@example.com", "timezone", "Mars").
 			shows(http.StatusUnprocessableEntity, "is no time zone")
 		root.post("people/ann", "do", "profile", "display-name", "Ann", "email", "a@example.com", "timezone",
@@ -458,7 +459,8 @@ func TestEditAndDeletePerson(t *testing.T) {
 		if u.DisplayName != "Ann" || u.Email != "a@example.com" || u.Timezone != "Asia/Tokyo" {
 			t.Errorf("saved: %+v", u)
 		}
-		root.post("people/ann", "do", "delete", "name", "an").shows(http.StatusUnprocessableEntity, "Type the user name")
+		root.post("people/ann", "do", "delete", "name", "an").
+			shows(http.StatusUnprocessableEntity, "Type the user name")
 		root.post("people/root", "do", "delete", "name", "root").
 			shows(http.StatusUnprocessableEntity, "your own account")
 		h.as("ann").post("people/root", "do", "delete", "name", "root").shows(http.StatusNotFound)

@@ -21,7 +21,8 @@ func TestSignIn(t *testing.T) {
 		ann := h.user("ann")
 		b := h.browser()
 		b.get("").shows(http.StatusOK, "Password").at("sign-in?next=")
-		b.post("sign-in", "name", "Ann", "password", rightPassword).at("welcome").shows(http.StatusOK, "ann", "Sign out")
+		b.post("sign-in", "name", "Ann", "password", rightPassword).at("welcome").
+			shows(http.StatusOK, "ann", "Sign out")
 		b.get("sign-in").at("")
 
 		h.pass(20 * 24 * time.Hour)
