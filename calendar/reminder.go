@@ -33,6 +33,8 @@ type ReminderSettings struct {
 	// Number counts the changes of the settings; 0 means that there are none. Since is the time of the last change.
 	Number int64
 	Since  time.Time
+	// Zone is the user's time zone when the settings were stored. After a move, all is planned again.
+	Zone string
 	// Inbox and Notices are the versions of the user's inbox and notices that were reported.
 	Inbox, Notices Version
 }
@@ -136,7 +138,8 @@ type Reminders interface {
 	// on, one that is switched off loses its reminders.
 	SetReminderSwitches(ctx context.Context, user UserID, on map[CalendarID]bool, now time.Time) error
 
-	// ReminderLags returns plans that lag behind their calendars, one of each user before a second of any user.
+	// ReminderLags returns plans of active users that lag behind their calendars, one of each user before a second of
+	// any user.
 	ReminderLags(ctx context.Context, most int) ([]ReminderPlan, error)
 	// PlannedReminders returns the next reminders of some objects of a calendar.
 	PlannedReminders(ctx context.Context, user UserID, cal CalendarID, names []ObjectName) ([]Reminder, error)
@@ -154,7 +157,8 @@ type Reminders interface {
 	Snooze(ctx context.Context, r Reminder, most int) error
 	Unsnooze(ctx context.Context, r Reminder) error
 
-	// ReportLags returns the settings of users whose inbox or notices have changed since they were reported.
+	// ReportLags returns the settings of active users whose inbox or notices have changed since they were reported, or
+	// who have moved to another zone.
 	ReportLags(ctx context.Context, most int) ([]ReminderSettings, error)
 	// Report marks an inbox and notices as reported, and queues the notifications. It does nothing if another process
 	// was first.

@@ -9,6 +9,7 @@ CREATE TABLE reminder_settings (
 	mails       BOOLEAN NOT NULL, -- reminders with ACTION:EMAIL are mailed
 	number      BIGINT  NOT NULL, -- counts the changes of this row; a plan with another number is made again
 	since       BIGINT  NOT NULL, -- of the last change; earlier reminders are silent
+	zone        TEXT    NOT NULL, -- the user's time zone at that time, which dates and floating times follow
 	inbox       BIGINT  NOT NULL, -- the version of the inbox that was reported
 	notices     BIGINT  NOT NULL  -- the version of the notices that was reported
 );

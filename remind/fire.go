@@ -41,8 +41,7 @@ func (r *Ringer) fire(ctx context.Context, all []calendar.Reminder) error {
 		defer who.meter.Close()
 	}
 	for _, one := range all {
-		after := one
-		after.At, after.Rung = time.Time{}, time.Time{}
+		after := r.later(one)
 		if who != nil {
 			if after, err = f.one(ctx, one); err != nil {
 				return fmt.Errorf("a reminder of the calendar %s: %w", one.Calendar, err)
@@ -56,7 +55,15 @@ func (r *Ringer) fire(ctx context.Context, all []calendar.Reminder) error {
 	})
 }
 
-// one rings a reminder and returns the state after it. A reminder of an object that the user no longer reads ends.
+// again is when to look again at a reminder that the user cannot read now: a share may return, and a user.
+const again = time.Hour
+
+func (r *Ringer) later(one calendar.Reminder) calendar.Reminder {
+	one.At = r.Now().Add(again)
+	return one
+}
+
+// one rings a reminder and returns the state after it. A reminder of an object that is gone ends.
 func (f *firing) one(ctx context.Context, one calendar.Reminder) (calendar.Reminder, error) {
 	after := one
 	after.At, after.Rung = time.Time{}, time.Time{}
@@ -64,7 +71,7 @@ func (f *firing) one(ctx context.Context, one calendar.Reminder) (calendar.Remin
 	if !ok {
 		var err error
 		if cal, ok, err = f.calendar(ctx, f.who, one.Calendar); !ok || err != nil {
-			return after, err
+			return f.later(one), err
 		}
 		f.calendars[one.Calendar] = cal
 	}
@@ -72,13 +79,14 @@ func (f *firing) one(ctx context.Context, one calendar.Reminder) (calendar.Remin
 	defer func() { f.who.meter.Free(f.who.meter.Held() - held) }()
 	o, err := f.Service.Object(ctx, f.who.meter, f.who.caller, cal, one.Object)
 	if err != nil {
-		if reason := calendar.ReasonOf(err); reason == calendar.Unavailable || reason == calendar.Internal {
-			return after, err
+		if calendar.ReasonOf(err) == calendar.NotFound {
+			return after, nil
 		}
-		return after, nil // it is gone, or too large
+		f.Logger.WarnContext(ctx, "a reminder waits", "calendar", cal.ID, "error", err)
+		return f.later(one), nil
 	}
 	if lookup.Weigh(f.who.meter, o) != nil {
-		return after, nil
+		return f.later(one), nil
 	}
 	read, err := content.Read(o.Data, ical.Limits{})
 	if err != nil {

@@ -1,7 +1,9 @@
 package remind
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -16,12 +18,12 @@ import (
 func (r *Ringer) follow(ctx context.Context, lag calendar.ReminderPlan) error {
 	who, err := r.recipient(ctx, lag.User)
 	if who == nil || err != nil {
-		return err
+		return cmp.Or(err, errWaits)
 	}
 	defer who.meter.Close()
 	cal, ok, err := r.calendar(ctx, who, lag.Calendar)
 	if !ok || err != nil {
-		return err
+		return cmp.Or(err, errWaits)
 	}
 	since, err := calendar.ParseSyncToken(lag.Token)
 	if err != nil || lag.Number != who.Number || cal.History().Check(since) != nil {
@@ -44,6 +46,9 @@ func (r *Ringer) follow(ctx context.Context, lag calendar.ReminderPlan) error {
 		return r.Store.SavePlan(ctx, lag, p.next, p.all, out, r.Now().Add(-2*late))
 	})
 }
+
+// errWaits is the error of a plan whose user or calendar is gone since the poll.
+var errWaits = errors.New("its user or calendar is gone")
 
 // withoutMail repeats an attempt without mail if the user's outbox is full.
 func (r *Ringer) withoutMail(out calendar.Alerts, do func(calendar.Alerts) error) error {

@@ -553,6 +553,74 @@ func TestNews(t *testing.T) {
 	})
 }
 
+// TestALostShareReturns ends a share while a reminder is due.
+func TestALostShareReturns(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ctx := t.Context()
+		h.subscribe(h.bob, "/b")
+		share := func() {
+			_, err := h.service.Share(ctx, h.alice, h.work.ID, "bob", calendar.ReadAccess)
+			h.must(err)
+		}
+		share()
+		h.want(h.bob, func(s *calendar.ReminderSettings) { s.Before, s.Shares = 10, calendar.NoChannel })
+		h.must(h.choices.Switch(ctx, h.bob.User, map[calendar.CalendarID]bool{h.work.ID: true}))
+		h.put(h.alice, h.work, "Dentist", start.Add(time.Hour), "RRULE:FREQ=DAILY\n")
+		h.round()
+		h.must(h.service.Unshare(ctx, h.alice, h.work.ID, "bob"))
+		h.Pass(50 * time.Minute)
+		h.shows("without the share")
+		share()
+		h.Set(start.Add(24*time.Hour + 30*time.Minute))
+		h.shows("before the next day's")
+		h.Set(start.Add(24*time.Hour + 50*time.Minute))
+		h.shows("the next day", "/b Dentist | 10:00–11:00 · Room 5")
+	})
+}
+
+// TestAMoveToAnotherZone rings by the new clock.
+func TestAMoveToAnotherZone(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.subscribe(h.alice, "/a")
+		text := "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\nBEGIN:VEVENT\nUID:f\nDTSTAMP:20261101T000000Z\nSUMMARY:Dentist\n" +
+			"DTSTART:20261130T140000\n" + tenBefore + "END:VEVENT\nEND:VCALENDAR\n"
+		_, err := h.service.Put(t.Context(), h.alice, h.work, calendar.Draft{
+			Name: "f.ics", Data: []byte(strings.ReplaceAll(text, "\n", "\r\n")),
+		})
+		h.must(err)
+		h.round()
+		zone := "Europe/Helsinki"
+		h.must(h.Store.ChangeUser(t.Context(), h.alice.User.ID, auth.UserEdit{Timezone: &zone}))
+		h.round()
+		h.Set(time.Date(2026, 11, 30, 11, 50, 0, 0, time.UTC))
+		h.shows("at 13:50 in Helsinki", "/a Dentist | 14:00")
+	})
+}
+
+// TestADisabledUserIsSilent does not lose their later reminders.
+func TestADisabledUserIsSilent(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.subscribe(h.alice, "/a")
+		h.put(h.alice, h.work, "Dentist", start.Add(time.Hour), "RRULE:FREQ=DAILY\n", tenBefore)
+		h.round()
+		disable := func(is bool) {
+			h.must(h.Store.ChangeUser(t.Context(), h.alice.User.ID, auth.UserEdit{Disabled: &is}))
+		}
+		disable(true)
+		h.Pass(50 * time.Minute)
+		h.shows("while disabled")
+		disable(false)
+		h.subscribe(h.alice, "/a")
+		h.Set(start.Add(24 * time.Hour))
+		h.shows("before the next day's")
+		h.Pass(50 * time.Minute)
+		h.shows("the next day", dentist)
+	})
+}
+
 // TestAFlood is a user with many reminders at the same time. They get one notification for many, and others are not
 // delayed.
 func TestAFlood(t *testing.T) {

@@ -18,6 +18,10 @@ func (r *Ringer) report(ctx context.Context, s calendar.ReminderSettings) error 
 		return err
 	}
 	defer who.meter.Close()
+	if s.Zone != who.caller.User.Timezone {
+		s.Since = r.Now()
+		return r.Store.SetReminderSettings(ctx, s)
+	}
 	messages, err := r.Service.MessageChanges(ctx, who.caller, calendar.SyncToken{})
 	if err != nil {
 		return fmt.Errorf("reading the inbox: %w", err)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -51,6 +53,8 @@ const (
 	lookEvery = 5 * time.Second
 	// lagsMost limits the calendars that a round follows, pageMost the objects of one of them.
 	lagsMost, pageMost = 20, 100
+	// stuckFor is the pause of a plan that failed.
+	stuckFor = 10 * time.Minute
 	// reportsMost limits the inboxes that a round reports.
 	reportsMost = 100
 	// dueEach limits the reminders of one user in a round.
@@ -63,12 +67,19 @@ type Ringer struct {
 	Config
 	holder string
 	mine   bool
+	// stuck has the plans that failed lately, and when to try them again. They do not stop the others.
+	stuck map[stuckPlan]time.Time
+}
+
+type stuckPlan struct {
+	user calendar.UserID
+	cal  calendar.CalendarID
 }
 
 // New makes a Ringer.
 func New(c Config) *Ringer {
 	c.Task = c.Task.OrNone()
-	return &Ringer{Config: c, holder: c.NewID()}
+	return &Ringer{Config: c, holder: c.NewID(), stuck: map[stuckPlan]time.Time{}}
 }
 
 // Run works until the context ends. A round is followed by a pause of at least its own length.
@@ -102,7 +113,7 @@ func (r *Ringer) Run(ctx context.Context) {
 // Round does the work of one poll, unless another process has the lease. It reports whether more waits.
 func (r *Ringer) Round(ctx context.Context) (more bool, err error) {
 	now := r.Now()
-	lags, err := r.Store.ReminderLags(ctx, lagsMost)
+	lags, err := r.lags(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -123,7 +134,11 @@ func (r *Ringer) Round(ctx context.Context) (more bool, err error) {
 	// A failure of one user does not stop the others.
 	var failed []error
 	for _, lag := range lags {
-		failed = append(failed, r.follow(ctx, lag))
+		err := r.follow(ctx, lag)
+		if err != nil {
+			r.stuck[stuckPlan{lag.User, lag.Calendar}] = now.Add(stuckFor)
+		}
+		failed = append(failed, err)
 	}
 	if len(lags) > 0 { // changed objects ring as they are now
 		if due, err = r.Store.DueReminders(ctx, now, dueEach); err != nil {
@@ -143,6 +158,18 @@ func (r *Ringer) Round(ctx context.Context) (more bool, err error) {
 		failed = append(failed, r.report(ctx, s))
 	}
 	return more || len(lags) > 0 || len(reports) == reportsMost, errors.Join(failed...)
+}
+
+// lags returns plans that lag behind, without those that failed lately.
+func (r *Ringer) lags(ctx context.Context) ([]calendar.ReminderPlan, error) {
+	now := r.Now()
+	maps.DeleteFunc(r.stuck, func(_ stuckPlan, again time.Time) bool { return !now.Before(again) })
+	all, err := r.Store.ReminderLags(ctx, lagsMost+len(r.stuck))
+	all = slices.DeleteFunc(all, func(p calendar.ReminderPlan) bool {
+		_, is := r.stuck[stuckPlan{p.User, p.Calendar}]
+		return is
+	})
+	return all, err
 }
 
 // recipient is a user with their settings and addresses.

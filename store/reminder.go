@@ -23,6 +23,7 @@ var reminderSettingsColumns = columns[calendar.ReminderSettings]{
 	{"r.mails", func(s *calendar.ReminderSettings) any { return &s.Mails }},
 	{"r.number", func(s *calendar.ReminderSettings) any { return &s.Number }},
 	{"r.since", func(s *calendar.ReminderSettings) any { return db.Seconds(&s.Since) }},
+	{"r.zone", func(s *calendar.ReminderSettings) any { return &s.Zone }},
 	{"r.inbox", func(s *calendar.ReminderSettings) any { return &s.Inbox }},
 	{"r.notices", func(s *calendar.ReminderSettings) any { return &s.Notices }},
 }
@@ -44,14 +45,14 @@ func (s reminderStore) ReminderSettings(
 // SetReminderSettings implements [calendar.Reminders].
 func (s reminderStore) SetReminderSettings(ctx context.Context, n calendar.ReminderSettings) error {
 	return s.run(ctx, `INSERT INTO reminder_settings
-		(user_id, before, alarms, invitations, shares, changes, mails, number, since, inbox, notices)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8,
+		(user_id, before, alarms, invitations, shares, changes, mails, number, since, zone, inbox, notices)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8, COALESCE((SELECT timezone FROM users WHERE id = $1), ''),
 			COALESCE((SELECT version FROM inboxes WHERE user_id = $1), 0),
 			COALESCE((SELECT version FROM notice_boxes WHERE user_id = $1), 0))
 		ON CONFLICT (user_id) DO UPDATE SET before = excluded.before, alarms = excluded.alarms,
 			invitations = excluded.invitations, shares = excluded.shares, changes = excluded.changes,
 			mails = excluded.mails, number = reminder_settings.number + 1, since = excluded.since,
-			inbox = excluded.inbox, notices = excluded.notices`,
+			zone = excluded.zone, inbox = excluded.inbox, notices = excluded.notices`,
 		n.User, n.Before, n.Alarms, n.Invitations, n.Shares, n.Changes, n.Mails, n.Since.Unix())
 }
 
@@ -112,7 +113,7 @@ var planColumns = columns[calendar.ReminderPlan]{
 }
 
 const (
-	plansAny = `(r.alarms <> 'none' OR r.mails OR r.changes <> 'none')`
+	plansAny = `(r.alarms <> 'none' OR r.mails OR r.changes <> 'none') AND u.place = '' AND NOT u.disabled`
 	// lagsBehind compares a plan with its calendar and the settings. An empty calendar is planned by one row, too.
 	lagsBehind = `(p.version <> c.version OR p.number <> r.number OR p.epoch <> (SELECT epoch FROM life))`
 	// isFeed are the calendars that ring only if their user says so: copies that cannot be written to.
@@ -120,12 +121,12 @@ const (
 )
 
 var selectReminderLags = `WITH lags AS (
-		SELECT r.user_id, c.id AS calendar_id FROM reminder_settings r
+		SELECT r.user_id, c.id AS calendar_id FROM reminder_settings r JOIN users u ON u.id = r.user_id
 			JOIN calendars c ON c.owner_id = r.user_id AND c.trashed IS NULL
 			LEFT JOIN reminder_calendars p ON p.user_id = r.user_id AND p.calendar_id = c.id
 			WHERE ` + plansAny + ` AND (p.user_id IS NULL OR ` + lagsBehind + `) AND (p.switched = 'on'
 				OR COALESCE(p.switched, '') = '' AND NOT ` + isFeed + `)
-		UNION ALL SELECT r.user_id, c.id FROM reminder_settings r
+		UNION ALL SELECT r.user_id, c.id FROM reminder_settings r JOIN users u ON u.id = r.user_id
 			JOIN reminder_calendars p ON p.user_id = r.user_id AND p.switched = 'on'
 			JOIN shares s ON s.user_id = p.user_id AND s.calendar_id = p.calendar_id AND s.access <> 'freebusy'
 			JOIN calendars c ON c.id = p.calendar_id AND c.trashed IS NULL
@@ -302,10 +303,10 @@ func (s reminderStore) Unsnooze(ctx context.Context, r calendar.Reminder) error 
 // ReportLags implements [calendar.Reminders].
 func (s reminderStore) ReportLags(ctx context.Context, most int) ([]calendar.ReminderSettings, error) {
 	return db.RowsOf(ctx, s.db.Reads, reminderSettingsColumns.scan, `SELECT `+reminderSettingsColumns.list()+`
-		FROM reminder_settings r LEFT JOIN inboxes i ON i.user_id = r.user_id
+		FROM reminder_settings r JOIN users u ON u.id = r.user_id LEFT JOIN inboxes i ON i.user_id = r.user_id
 			LEFT JOIN notice_boxes n ON n.user_id = r.user_id
-		WHERE r.invitations <> 'none' AND COALESCE(i.version, 0) <> r.inbox
-			OR r.shares <> 'none' AND COALESCE(n.version, 0) <> r.notices
+		WHERE u.place = '' AND NOT u.disabled AND (r.invitations <> 'none' AND COALESCE(i.version, 0) <> r.inbox
+			OR r.shares <> 'none' AND COALESCE(n.version, 0) <> r.notices OR r.zone <> u.timezone)
 		ORDER BY r.user_id LIMIT $1`, most)
 }
 

@@ -82,6 +82,7 @@ func reminderSettingsComeBack(b *bundle) {
 	want := calendar.ReminderSettings{
 		User: ann.ID, Before: 10, Alarms: calendar.BrowserChannel, Invitations: calendar.MailChannel,
 		Shares: calendar.MailChannel, Changes: calendar.NoChannel, Mails: true, Number: 1, Since: b.now(),
+		Zone: ann.Timezone,
 	}
 	same(b, "when set", b.reminded(ann), want)
 	want.Number = 2
