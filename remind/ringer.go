@@ -51,7 +51,7 @@ const (
 	leaseTime = 30 * time.Second
 	// lookEvery is the polling interval, and so the longest delay of a reminder.
 	lookEvery = 5 * time.Second
-	// lagsMost limits the calendars that a round follows, pageMost the objects of one of them.
+	// lagsMost limits the users whose plans a round follows, one calendar of each, and pageMost the objects of one plan.
 	lagsMost, pageMost = 20, 100
 	// stuckFor is the pause of a plan that failed.
 	stuckFor = 10 * time.Minute
@@ -160,13 +160,16 @@ func (r *Ringer) Round(ctx context.Context) (more bool, err error) {
 	return more || len(lags) > 0 || len(reports) == reportsMost, errors.Join(failed...)
 }
 
-// lags returns plans that lag behind, without those that failed lately.
+// lags returns plans that lag behind, one of each user, without those that failed lately.
 func (r *Ringer) lags(ctx context.Context) ([]calendar.ReminderPlan, error) {
 	now := r.Now()
 	maps.DeleteFunc(r.stuck, func(_ stuckPlan, again time.Time) bool { return !now.Before(again) })
 	all, err := r.Store.ReminderLags(ctx, lagsMost+len(r.stuck))
+	seen := map[calendar.UserID]bool{}
 	all = slices.DeleteFunc(all, func(p calendar.ReminderPlan) bool {
 		_, is := r.stuck[stuckPlan{p.User, p.Calendar}]
+		is = is || seen[p.User]
+		seen[p.User] = seen[p.User] || !is
 		return is
 	})
 	return all, err

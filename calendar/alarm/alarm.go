@@ -42,8 +42,11 @@ const (
 	// again is when to search a series again if nothing was found within the horizon.
 	again = horizon - 30*24*time.Hour
 	// repeatsMost limits the repetitions of a reminder (REPEAT), alarmsMost the reminders of an object.
-	repeatsMost, alarmsMost = 10, 100
+	repeatsMost, alarmsMost = 10, 200
 )
+
+// budget limits the cost of an object to some milliseconds: the objects of one user must not delay others.
+var budget = recur.Budget{Steps: 50_000, Instances: 2000}
 
 // Within returns the rings after one moment and up to another, by time. An object that cannot be expanded has none.
 func Within(ctx context.Context, o *content.Object, q Query, after, until time.Time) []Ring {
@@ -138,14 +141,14 @@ func plan(o *content.Object, q Query) planned {
 	}
 	p.set = set
 	own := slices.ContainsFunc(o.Components(), func(c *ical.Component) bool { return len(c.AllComponents("VALARM")) > 0 })
+	room := alarmsMost
 	for _, c := range o.Components() {
 		all := p.triggers(c)
 		if !own && q.Default != nil && o.Kind == content.Event {
 			all = append(all, trigger{offset: ical.DurationOf(-*q.Default), usual: true, acknowledged: p.instant(c, lastAck)})
 		}
-		if len(all) > alarmsMost {
-			all = all[:alarmsMost]
-		}
+		all = all[:min(len(all), room)]
+		room -= len(all)
 		p.of[c] = all
 		for _, t := range all {
 			if t.at.IsZero() {
@@ -267,7 +270,7 @@ func (p planned) rings(ctx context.Context, after, until time.Time) iter.Seq2[Ri
 		if !until.IsZero() {
 			until = until.Add(p.lead + time.Second)
 		}
-		for i, err := range p.set.Between(ctx, from, until, recur.DefaultBudget()) {
+		for i, err := range p.set.Between(ctx, from, until, budget) {
 			if err != nil {
 				return
 			}
@@ -325,6 +328,13 @@ func (p planned) fixed(ctx context.Context, yield func(Ring) bool) bool {
 // about returns the instance that a reminder at a fixed time is about: the one that it names, or the first that is not
 // over then.
 func (p planned) about(ctx context.Context, c *ical.Component, t trigger) recur.Instance {
+	if c != p.object.Master {
+		only, err := recur.FromComponents(nil, []*ical.Component{c}, p.query.Clock.Zones, p.query.Clock.Floating.Location())
+		if err != nil {
+			return recur.Instance{Component: c}
+		}
+		return first(ctx, only, recur.Instance{Component: c})
+	}
 	if !p.set.Dated() {
 		return recur.Instance{Component: c}
 	}
@@ -332,23 +342,24 @@ func (p planned) about(ctx context.Context, c *ical.Component, t trigger) recur.
 	if t.snoozedFor != 0 {
 		from = time.Unix(t.snoozedFor, 0)
 	}
-	for i, err := range p.set.Between(ctx, from, time.Time{}, recur.DefaultBudget()) {
+	for i, err := range p.set.Between(ctx, from, time.Time{}, budget) {
 		if err != nil {
 			break
 		}
-		if i.Component == c || t.snoozedFor != 0 {
+		return i
+	}
+	return first(ctx, p.set, recur.Instance{Component: c})
+}
+
+// first returns the first instance of a set.
+func first(ctx context.Context, set *recur.Set, none recur.Instance) recur.Instance {
+	for i, err := range set.Between(ctx, time.Time{}, time.Time{}, budget) {
+		if err == nil {
 			return i
 		}
+		break
 	}
-	for i, err := range p.set.Between(ctx, time.Time{}, time.Time{}, recur.DefaultBudget()) {
-		if err == nil && i.Component == c {
-			return i
-		}
-		if err != nil {
-			break
-		}
-	}
-	return recur.Instance{Component: c}
+	return none
 }
 
 // quiet reports whether nothing rings for a component: it is cancelled, done, or the user declined it.
@@ -388,7 +399,7 @@ func (p planned) named(ctx context.Context, id time.Time) (recur.Instance, bool)
 	if p.set == nil || !p.set.Dated() {
 		return recur.Instance{}, false
 	}
-	for i, err := range p.set.Named(ctx, id, id.Add(time.Second), recur.DefaultBudget()) {
+	for i, err := range p.set.Named(ctx, id, id.Add(time.Second), budget) {
 		if err != nil {
 			break
 		}

@@ -157,6 +157,36 @@ func TestASeriesThatNeverRingsAgain(t *testing.T) {
 	}
 }
 
+// TestCostlyObjects have many reminders at fixed times, and reminders years before a series of every minute.
+func TestCostlyObjects(t *testing.T) {
+	t.Parallel()
+	fixed := strings.Repeat("BEGIN:VALARM\nACTION:DISPLAY\nTRIGGER;VALUE=DATE-TIME:20261201T120000Z\nEND:VALARM\n", 300)
+	text := event(meeting, "RRULE:FREQ=DAILY\n", fixed)
+	for i := range 50 {
+		text += event("UID:1\nDTSTART:20270101T120000Z\nRECURRENCE-ID;TZID=Europe/Berlin:",
+			at(3+i, 0, 0).Format("20060102"), "T100000\n", fixed)
+	}
+	o := read(t, text)
+	if got := len(alarm.Within(t.Context(), o, query(o, nil), now, now.AddDate(0, 0, 14))); got != 200 {
+		t.Errorf("%d rings", got)
+	}
+	o = read(t, event(meeting, "RRULE:FREQ=SECONDLY\n", "BEGIN:VALARM\nACTION:DISPLAY\nTRIGGER:-P9999D\nEND:VALARM\n"))
+	alarm.Next(t.Context(), o, query(o, nil), now) // it ends
+}
+
+func BenchmarkCostly(b *testing.B) {
+	text := "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\n" + event(strings.ReplaceAll(meeting, "20261202", "20160602"),
+		"RRULE:FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=30\n", "BEGIN:VALARM\nACTION:DISPLAY\nTRIGGER:-P9999D\nEND:VALARM\n") +
+		"END:VCALENDAR\n"
+	for b.Loop() {
+		o, err := content.Read([]byte(text), ical.Limits{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		alarm.Next(b.Context(), o, query(o, nil), now)
+	}
+}
+
 func BenchmarkNext(b *testing.B) {
 	text := "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\n" +
 		event(strings.ReplaceAll(meeting, "20261202", "20160602"), "RRULE:FREQ=WEEKLY\n", early) + "END:VCALENDAR\n"
