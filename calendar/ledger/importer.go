@@ -40,6 +40,9 @@ func (i *Importer) Change() (id calendar.ChangeID, ok bool) {
 	return i.unit, i.unit != calendar.ChangeID{}
 }
 
+// Continue makes the import part of an earlier one that was interrupted, so that one undo reverts both.
+func (i *Importer) Continue(first calendar.ChangeID) { i.unit = first }
+
 // Store stores objects in a calendar, in one transaction. An invalid object does not affect the others.
 func (i *Importer) Store(
 	ctx context.Context, cal calendar.Calendar, batch []calendar.Import,
@@ -106,12 +109,41 @@ func (i *Importer) against(there, next []byte) calendar.Imported {
 	switch {
 	case there == nil:
 		return calendar.ImportedNew
-	case bytes.Equal(there, next):
+	case bytes.Equal(there, next) || sameComponents(there, next):
 		return calendar.ImportedSame
 	case i.Replace:
 		return calendar.ImportedReplaced
 	}
 	return calendar.ImportedKept
+}
+
+// sameComponents reports whether two objects have the same components. An export writes one PRODID and each time zone
+// once for the whole file, so the lines around a component say nothing about it.
+func sameComponents(a, b []byte) bool {
+	first, err := componentsOf(a)
+	if err != nil {
+		return false
+	}
+	second, err := componentsOf(b)
+	return err == nil && bytes.Equal(first, second)
+}
+
+func componentsOf(data []byte) ([]byte, error) {
+	doc, err := ical.Parse(data, ical.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	root, err := doc.Calendar()
+	if err != nil {
+		return nil, err
+	}
+	var text []byte
+	for c := range root.Components() {
+		if c.Name() != "VTIMEZONE" {
+			text = append(text, ical.NewDocument(c).Bytes()...)
+		}
+	}
+	return text, nil
 }
 
 // take is the part of Store that runs under the calendar's lock.
