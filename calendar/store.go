@@ -32,6 +32,7 @@ type Store interface {
 	Digests
 	OfferMails
 	Accounts
+	Uploads
 }
 
 // Walk is an iteration over all objects, in an order that concurrent changes do not affect.

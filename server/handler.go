@@ -11,7 +11,7 @@ import (
 
 // handler wraps a door's handler in the middleware, the outermost first.
 func (s *Server) handler(d Door) http.Handler {
-	h := bounded(d.MaxBody, d.Handler)
+	h := bounded(&d, d.Handler)
 	if d.CheckOrigin {
 		h = s.ownOrigin(&d, h)
 	}
@@ -23,8 +23,13 @@ func (s *Server) handler(d Door) http.Handler {
 }
 
 // bounded refuses bodies over the door's limit.
-func bounded(limit int64, next http.Handler) http.Handler {
+func bounded(d *Door, next http.Handler) http.Handler {
+	limit := d.MaxBody
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if d.OwnLimits != nil && d.OwnLimits(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
 		if r.ContentLength > limit {
 			w.Header().Set("Connection", "close")
 			http.Error(w, "the request's body is too large", http.StatusRequestEntityTooLarge)

@@ -134,6 +134,8 @@ type table struct {
 var leftOut = map[string]string{
 	"migrations":   "lists the applied migration files; the manifest has them, and a restore applies its own",
 	"leases":       "says which process currently holds which lease",
+	"uploads":      "are imported or discarded within a day, and can be uploaded again",
+	"upload_parts": "are the content of uploads",
 	"search_rows":  "is made from the objects by triggers, and only on SQLite",
 	"search_words": "is made from the objects by triggers, and only on SQLite",
 	// SQLite's internal tables for search_words.

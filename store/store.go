@@ -36,6 +36,7 @@ type Store struct {
 	serverStore
 	shareStore
 	subscriberStore
+	uploadStore
 	userStore
 	pruned struct{ tombstones, bodies atomic.Int64 }
 }
@@ -71,6 +72,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		serverStore:     serverStore{s},
 		shareStore:      shareStore{s},
 		subscriberStore: subscriberStore{s},
+		uploadStore:     uploadStore{s},
 		userStore:       userStore{s},
 	}, nil
 }

@@ -8,8 +8,6 @@ import (
 
 func (h *Handler) calendarPages() []page {
 	one := "calendars/{id}"
-	upload := post(one+"/import", people, transferPages.importFile)
-	upload.body = h.Service.Limits().ObjectBytes
 	return []page{
 		get("calendars", people, showing("calendars", calendarListPages.calendarList)),
 		post("calendars", people, calendarListPages.createCalendar),
@@ -23,8 +21,6 @@ func (h *Handler) calendarPages() []page {
 		get(one+"/links", proven, showing("link", linkPages.linkForm)),
 		post(one+"/links", proven, linkPages.createLink),
 		post(one+"/links/{link}/revoke", people, linkPages.revokeLink),
-		upload,
-		get(one+"/export", people, transferPages.exportCalendar),
 		get("invitations/{invitation}", people, showing("offer", invitationPages.offer)),
 		post("invitations/{invitation}", people, invitationPages.answer),
 		post(one+"/block", people, invitationPages.blockSharer),
@@ -159,8 +155,6 @@ type calendarContent struct {
 	Chosen, Choosable bool
 	Shares            []listedShare
 	Links             []listedLink
-	// Imported is the outcome of an import.
-	Imported *imported
 }
 
 // calendarPages are the page of one calendar, and the actions on it.

@@ -1,9 +1,7 @@
 package web_test
 
 import (
-	"bytes"
 	"fmt"
-	"mime/multipart"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -282,66 +280,6 @@ func TestLinks(t *testing.T) {
 	})
 }
 
-// upload sends a file to a path.
-func (b *browser) upload(path string, data []byte, fields ...string) shown {
-	b.Helper()
-	var body bytes.Buffer
-	w := multipart.NewWriter(&body)
-	for i := 0; i < len(fields); i += 2 {
-		b.must(w.WriteField(fields[i], fields[i+1]))
-	}
-	if data != nil {
-		part, err := w.CreateFormFile("file", "x.ics")
-		b.must(err)
-		_, err = part.Write(data)
-		b.must(err)
-	}
-	b.must(w.Close())
-	r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, b.address(path), &body)
-	b.must(err)
-	r.Header.Set("Content-Type", w.FormDataContentType())
-	r.Header.Set("Sec-Fetch-Site", "same-origin")
-	return b.send(r)
-}
-
-// What a calendar exports can be imported again. An import says what came of each entry, and is taken back as one.
-func TestFiles(t *testing.T) {
-	t.Parallel()
-	each(t, func(h *house) {
-		ann := h.user("ann")
-		path := "calendars/" + string(h.made(ann, "Work").ID)
-		b := h.as("ann")
-		b.upload(path+"/import", nil).shows(http.StatusUnprocessableEntity, "Choose a file")
-		b.upload(path+"/import", []byte{}).shows(http.StatusUnprocessableEntity, "Choose a file")
-		b.upload(path+"/import", []byte("hello")).shows(http.StatusUnprocessableEntity, "is it an iCalendar")
-		b.post(path+"/import", "file", "x").shows(http.StatusUnprocessableEntity, "Choose a file")
-		two := bytes.ReplaceAll(append(object("VEVENT", "1", "One", "DTSTART:20260503T080000Z"),
-			object("VEVENT", "2", "Two", "DTSTART:nonsense")...), []byte("\r\n"), []byte("\n"))
-		wild := strings.Replace(string(object("VEVENT", "wild", "Wild", "DTSTART:2026-05-04")), "SUMMARY:Wild",
-			"SUMMARY:Wild\r\nand wide", 1)
-		b.upload(path+"/import", []byte(wild)).shows(http.StatusOK, "1 new.", "Corrected in the file",
-			"DTSTART:2026-05-04 was read as DTSTART;VALUE=DATE:20260504", "are not indented")
-		b.upload(path+"/import", []byte("\xff\xfeB")).shows(http.StatusUnprocessableEntity, "UTF-16")
-		first := b.upload(path+"/import", two).shows(http.StatusOK, "1 new.", "Not taken")
-		b.upload(path+"/import", object("VEVENT", "1", "One B", "DTSTART:20260503T080000Z")).shows(http.StatusOK,
-			"in another form, which was kept")
-		b.upload(path+"/import", object("VEVENT", "1", "One B", "DTSTART:20260503T080000Z"), "replace", "1").
-			shows(http.StatusOK, "1 replaced")
-		exported := b.get(path + "/export").shows(http.StatusOK)
-		if got := exported.header.Get("Content-Disposition"); got != `attachment; filename=work.ics` ||
-			!strings.Contains(exported.body, "SUMMARY:One B") {
-			t.Errorf("exported %q:\n%s", got, exported.body)
-		}
-		b.upload(path+"/import", object("VEVENT", "1", "One B", "DTSTART:20260503T080000Z")).shows(http.StatusOK,
-			"1 already here.")
-		other := "calendars/" + string(h.made(ann, "Other").ID)
-		b.upload(other+"/import", []byte(exported.body)).shows(http.StatusOK, "2 new.")
-		id := changeField.FindStringSubmatch(first.body)[1]
-		b.post("undo", "change", id, "next", path).shows(http.StatusConflict, "That did not work",
-			"followed by the change")
-	})
-}
-
 // Nobody sees or touches what is another one's: their pages are those of a calendar that is not there.
 func TestStrangers(t *testing.T) {
 	t.Parallel()
@@ -371,7 +309,6 @@ func TestStrangers(t *testing.T) {
 		}
 		for _, path := range []string{
 			there, there + "/delete", there + "/leave", there + "/share", there + "/unshare", there + "/links",
-			there + "/import",
 			"trash/" + there, "trash/" + there + "/forget", "trash/objects/" + string(work.ID), "undo", "journal/undo",
 			"apps/new",
 			"apps/" + string(token) + "/revoke",

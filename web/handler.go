@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -13,6 +14,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/auth/oidc"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/intake"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/locale"
 )
@@ -24,6 +26,8 @@ const root = "/account/"
 type Config struct {
 	Auth    *auth.Service
 	Service *service.Service
+	// Intake imports uploaded files.
+	Intake *intake.Intake
 	// Answers lets people answer invitations that they got by mail; nil if none are mailed.
 	Answers calendar.Answers
 	// Proofs verifies mail addresses; nil if the server sends no mail.
@@ -152,6 +156,9 @@ func (h *Handler) Before(next http.Handler) http.Handler {
 	})
 }
 
+// HasPage reports whether a request is for a page below /account/. Each page limits the body of its requests.
+func (h *Handler) HasPage(r *http.Request) bool { return strings.HasPrefix(h.within(r.URL.Path), root) }
+
 // within removes the base from a path; some proxies strip it and some do not.
 func (h *Handler) within(path string) string {
 	if h.base != "" && h.BaseURL != nil {
@@ -216,6 +223,22 @@ func (h *Handler) request(w http.ResponseWriter, r *http.Request) *pageRequest {
 	return &pageRequest{Handler: h, w: w, r: r, lang: h.languages.Match(r.Header.Get("Accept-Language"))}
 }
 
+// drainMost limits the part of a too large body that is read before the answer.
+const drainMost = 1 << 30
+
+// tooLarge refuses a body. Browsers show no answer before they have sent the whole body, but an error of the connection
+// if it is closed meanwhile. So the body of a signed-in visitor is read and dropped.
+func (p *pageRequest) tooLarge(body io.Reader, limit int64) error {
+	if limit <= maxForm {
+		return &http.MaxBytesError{Limit: limit}
+	}
+	if p.signedIn() {
+		_, _ = io.CopyN(io.Discard, body, min(p.r.ContentLength, drainMost)) // the answer is the same
+	}
+	return calendar.Errorf(calendar.TooLarge, "", "this has %s, and at most %s are accepted: split the file, or import "+
+		"its calendars one by one", calendar.SizeText(p.r.ContentLength), calendar.SizeText(limit-maxForm))
+}
+
 // open serves a page to the visitors who may see it.
 func (h *Handler) open(to page) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -223,10 +246,15 @@ func (h *Handler) open(to page) http.Handler {
 		if limit == 0 {
 			limit = maxForm
 		}
+		whole := r.Body
 		r.Body = http.MaxBytesReader(w, r.Body, limit)
 		p := h.request(w, r)
 		err := p.recognize()
-		if err == nil {
+		switch {
+		case err != nil:
+		case r.ContentLength > limit:
+			err = p.tooLarge(whole, limit)
+		default:
 			err = p.enter(to)
 		}
 		if err != nil {

@@ -17,6 +17,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/auth/oauth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/intake"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/internal/housetest"
 	"caldav-mcp-server/internal/testdb"
@@ -35,6 +36,7 @@ type house struct {
 	auth      *auth.Service
 	oauth     *oauth.Service
 	calendars *service.Service
+	intake    *intake.Intake
 	server    *httptest.Server
 	pages     *web.Handler
 	log       *housetest.Log
@@ -61,8 +63,9 @@ func open(t *testing.T, url string, options ...option) *house {
 	middle := h.Middle()
 	middle.NeedAcceptance = true
 	h.calendars = service.New(middle)
+	h.intake = h.intakeWith(h.store)
 	c := web.Config{
-		Auth: h.auth, Service: h.calendars, Now: h.Now, Version: "1.2.3", Logger: log,
+		Auth: h.auth, Service: h.calendars, Intake: h.intake, Now: h.Now, Version: "1.2.3", Logger: log,
 		MCPURL:     "http://127.0.0.1:5233/mcp",
 		LinkPath:   func(_ auth.Link, secret auth.Secret) string { return "dav/links/" + string(secret) },
 		ClientAddr: func(*http.Request) netip.Addr { return netip.MustParseAddr("192.0.2.1") },

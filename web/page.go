@@ -56,6 +56,7 @@ func (h *Handler) pages() []page {
 		h.answerPages(),
 		h.proofPages(),
 		h.calendarPages(),
+		h.transferPages(),
 		h.delegatePages(),
 		h.trashPages(),
 		h.linkedPages(),

@@ -5,164 +5,228 @@ import (
 	"fmt"
 	"io"
 	"mime"
-	"slices"
 	"strings"
+	"time"
 
 	"caldav-mcp-server/calendar"
-	"caldav-mcp-server/calendar/archive"
+	"caldav-mcp-server/calendar/intake"
 )
 
-const (
-	// importBatch is the number of objects per transaction. mostRefused limits the refusals that a page lists, and also
-	// the repaired lines.
-	importBatch, mostRefused = 200, 20
-	// importFactor is the memory used while parsing a file, as a multiple of its size.
-	importFactor = 6
-)
-
-// imported is the outcome of an import.
-type imported struct {
-	Counts map[string]int
-	// Mended are the lines that were repaired while parsing.
-	Refused, Mended []string
-	// MoreRefused and MoreMended count the ones that are not listed.
-	MoreRefused, MoreMended int
-	// Change identifies the import for an undo; empty when nothing was changed.
-	Change string
+func (h *Handler) transferPages() []page {
+	upload := post("import", people, transferPages.upload)
+	upload.body = intake.MaxFile + maxForm
+	return []page{
+		get("import", people, showing("import", transferPages.importForm)),
+		upload,
+		get("import/{upload}", people, transferPages.progress),
+		post("import/{upload}", people, transferPages.decide),
+		get("calendars/{id}/export", people, transferPages.exportCalendar),
+	}
 }
 
-// transferPages import and export a calendar.
+// transferPages import and export calendars.
 type transferPages struct{ *pageRequest }
 
-// importFile imports the objects of an iCalendar file into a calendar, as one change.
-func (p transferPages) importFile() error {
-	cal, err := p.wanted()
-	if err != nil {
-		return err
-	}
-	done, err := p.takeFile(cal)
-	if err != nil {
-		return showAgain(p.pageRequest, "calendar", calendarPages(p).calendar, err)
-	}
-	content, err := calendarPages(p).calendarContent(cal)
-	if err != nil {
-		return err
-	}
-	content.Imported = done
-	return p.show("calendar", content)
+// importForm is the data of the page with the form.
+type importForm struct {
+	// Targets are the calendars that can get everything in the file.
+	Targets []choice
+	Replace bool
+	// Most is the limit of a file.
+	Most string
+	// Latest is the visitor's latest import; nil if there is none.
+	Latest *importState
 }
 
-func (p transferPages) takeFile(cal calendar.Calendar) (*imported, error) {
-	if err := p.caller().May(calendar.WriteObjects, cal); err != nil {
-		return nil, err
-	}
-	m := p.Service.Meter(p.r.Context(), p.caller())
-	defer m.Close()
-	if err := m.Hold(importFactor * max(p.r.ContentLength, 0)); err != nil {
-		return nil, err
-	}
-	data, fields, err := p.upload()
-	if err != nil {
-		return nil, err
-	}
-	file, err := archive.Open(data)
-	if err != nil {
-		return nil, calendar.Errorf(calendar.Invalid, "", "%v", err)
-	}
-	of := archive.Zone{Name: cal.Timezone, Of: "the calendar's zone"}
-	into := p.Service.NewImporter(p.caller(), calendar.ImportOptions{Replace: fields["replace"] != ""})
-	done := &imported{Counts: map[string]int{}}
-	done.mend(file.Mends())
-	for parts := range slices.Chunk(slices.Collect(file.Parts(func(string) archive.Zone { return of })), importBatch) {
-		var batch []calendar.Import
-		var from []archive.Part
-		for _, part := range parts {
-			if part.Err != nil {
-				done.refuse(part.Line, part.Err)
-				continue
-			}
-			done.mend(part.Mends)
-			batch, from = append(batch, calendar.Import{Data: part.Data}), append(from, part)
-		}
-		results, err := into.Store(p.r.Context(), cal, batch)
-		if err != nil {
-			return nil, err
-		}
-		for n, r := range results {
-			done.note(from[n], r)
-		}
-	}
-	if len(done.Counts) == 0 && len(done.Refused) == 0 {
-		return nil, calendar.Errorf(calendar.Invalid, "",
-			"the file holds nothing that a calendar keeps: is it an iCalendar (.ics) file?")
-	}
-	if id, ok := into.Change(); ok {
-		done.Change = id.String()
-	}
-	return done, nil
+func (p transferPages) importForm() (importForm, error) {
+	return p.importFormFor(calendar.CalendarID(p.r.FormValue("into")), false)
 }
 
-// upload reads the form's fields and the file directly from the request, without a temporary file.
-func (p transferPages) upload() (data []byte, fields map[string]string, err error) {
+func (p transferPages) importFormFor(into calendar.CalendarID, replace bool) (importForm, error) {
+	form := importForm{Replace: replace, Most: calendar.SizeText(intake.MaxFile)}
+	all, err := p.Service.CalendarsInHome(p.r.Context(), p.caller())
+	if err != nil {
+		return form, err
+	}
+	for _, cal := range all {
+		if p.caller().May(calendar.WriteObjects, cal) == nil && !cal.Subscribed() {
+			form.Targets = append(form.Targets, choice{string(cal.ID), excerpt(cal.Name), cal.ID == into})
+		}
+	}
+	latest, err := p.Intake.Uploads(p.r.Context(), p.caller())
+	if err == nil && len(latest) > 0 {
+		var state importState
+		state, err = p.state(latest[0])
+		form.Latest = &state
+	}
+	return form, err
+}
+
+// upload receives a file, and shows the progress of its check.
+func (p transferPages) upload() error {
+	u, err := p.receive()
+	if err != nil {
+		return showAgain(p.pageRequest, "import",
+			func() (importForm, error) { return p.importFormFor(u.Target, u.Replace) }, err)
+	}
+	return p.leadTo("import/" + string(u.ID))
+}
+
+// receive reads the form's fields, which come before the file, and stores the file as it arrives.
+func (p transferPages) receive() (u calendar.Upload, err error) {
 	form, err := p.r.MultipartReader()
 	if err != nil {
-		return nil, nil, errNoFile()
+		return u, errNoFile()
 	}
-	fields = map[string]string{}
 	for {
 		part, err := form.NextPart()
 		if errors.Is(err, io.EOF) {
-			return nil, nil, errNoFile()
+			return u, errNoFile()
 		}
 		if err != nil {
-			return nil, nil, err
+			return u, err
 		}
-		if data, err = io.ReadAll(part); err != nil {
-			return nil, nil, err
+		if part.FormName() == "file" {
+			u.Name = part.FileName()
+			return p.Intake.Receive(p.r.Context(), p.caller(), u, part)
 		}
-		if part.FormName() != "file" {
-			fields[part.FormName()] = string(data)
-			continue
+		value, err := io.ReadAll(io.LimitReader(part, maxForm))
+		if err != nil {
+			return u, err
 		}
-		if len(data) == 0 {
-			err = errNoFile()
+		switch part.FormName() {
+		case "into":
+			u.Target = calendar.CalendarID(value)
+		case "replace":
+			u.Replace = len(value) > 0
 		}
-		return data, fields, err
 	}
 }
 
 func errNoFile() error {
-	return calendar.Errorf(calendar.Invalid, "", "choose a file that holds something")
+	return calendar.Errorf(calendar.Invalid, "", "choose a file that is not empty")
 }
 
-func (d *imported) mend(all []archive.Mend) {
-	for _, m := range all {
-		if len(d.Mended) == mostRefused {
-			d.MoreMended++
-			continue
+// importState is the data of the page of one import.
+type importState struct {
+	ID     calendar.UploadID
+	Name   string
+	State  calendar.UploadState
+	Report intake.Report
+	// Calendars are the calendars of the file, for people.
+	Calendars []importedCalendar
+	// Into is the title of the chosen calendar; "" if the file names them.
+	Into string
+	// Changed is the time of the last progress. Waits is set if the work stopped for now.
+	Changed string
+	Waits   bool
+	Percent int
+}
+
+// Running reports whether the page changes by itself.
+func (s importState) Running() bool {
+	return s.State == calendar.UploadReceiving || s.State == calendar.UploadChecking ||
+		s.State == calendar.UploadImporting
+}
+
+// importedCalendar is a calendar of the file. Holds counts its components; New, Same, Kept and Replaced its objects by
+// outcome.
+type importedCalendar struct {
+	*intake.Found
+	Title, Holds              string
+	Fresh, Same, Kept, Change int
+}
+
+// waitsAfter is longer than any step between two reports of progress.
+const waitsAfter = 90 * time.Second
+
+// kindNames are the names of components for people.
+var kindNames = map[string]string{"VEVENT": "event", "VTODO": "task", "VJOURNAL": "journal entry"}
+
+func (p transferPages) state(u calendar.Upload) (importState, error) {
+	r, err := intake.ReadReport(u)
+	s := importState{
+		ID: u.ID, Name: excerpt(u.Name), State: u.State, Report: r, Changed: p.clock().Moment(u.Changed),
+		Waits: p.Now().Sub(u.Changed) > waitsAfter,
+	}
+	if r.Total > 0 {
+		s.Percent = min(100, 100*r.Done/r.Total)
+	}
+	for _, f := range r.Calendars {
+		one := importedCalendar{
+			Found: f, Title: excerpt(f.Name), Fresh: f.Did[string(calendar.ImportedNew)],
+			Same: f.Did[string(calendar.ImportedSame)], Kept: f.Did[string(calendar.ImportedKept)],
+			Change: f.Did[string(calendar.ImportedReplaced)],
 		}
-		d.Mended = append(d.Mended, fmt.Sprintf("line %d: %s", m.Line, excerpt(m.How)))
+		var holds []string
+		for _, kind := range f.Sorted() {
+			name := kindNames[kind]
+			if name == "" {
+				name = kind
+			}
+			holds = append(holds, counted(f.Kinds[kind], name))
+		}
+		one.Holds = strings.Join(holds, ", ")
+		s.Calendars = append(s.Calendars, one)
 	}
+	return s, err
 }
 
-func (d *imported) note(from archive.Part, r calendar.ImportResult) {
-	if r.Err != nil {
-		d.refuse(from.Line, errors.New(from.InFile(r.Err.Error())))
-		return
+// counted returns a number with a noun in English.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
 	}
-	d.Counts[string(r.Did)]++
+	if stem, ok := strings.CutSuffix(noun, "y"); ok {
+		return fmt.Sprintf("%d %sies", n, stem)
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func (d *imported) refuse(line int, err error) {
-	if len(d.Refused) == mostRefused {
-		d.MoreRefused++
-		return
+// refreshEvery is the interval at which a page with progress loads itself again, in seconds.
+const refreshEvery = "3"
+
+// progress shows an import: its check, its preview, its progress and its result.
+func (p transferPages) progress() error {
+	u, _, err := p.wantedUpload()
+	if err != nil {
+		return err
 	}
-	text := excerpt(err.Error())
-	if line > 0 && !strings.HasPrefix(text, "line ") {
-		text = fmt.Sprintf("line %d: %s", line, text)
+	s, err := p.state(u)
+	if err != nil {
+		return err
 	}
-	d.Refused = append(d.Refused, text)
+	if s.Running() {
+		p.w.Header().Set("Refresh", refreshEvery)
+	}
+	return p.show("upload", s)
+}
+
+func (p transferPages) wantedUpload() (calendar.Upload, intake.Report, error) {
+	return p.Intake.Upload(p.r.Context(), p.caller(), calendar.UploadID(p.r.PathValue("upload")))
+}
+
+// decide starts the import of a checked file, or discards the file.
+func (p transferPages) decide() error {
+	u, _, err := p.wantedUpload()
+	if err != nil {
+		return err
+	}
+	switch p.field("do") {
+	case "start":
+		return p.afterwards(p.Intake.Start(p.r.Context(), p.caller(), u.ID), "import/"+string(u.ID))
+	case "discard":
+		return p.afterwards(p.Intake.Discard(p.r.Context(), p.caller(), u.ID), "import")
+	}
+	return errMissing()
+}
+
+// afterwards leads to a page, unless there was an error.
+func (p transferPages) afterwards(err error, path string) error {
+	if err != nil {
+		return err
+	}
+	return p.leadTo(path)
 }
 
 // exportCalendar sends a calendar as one iCalendar file. It streams, so an error midway cuts the connection: a partial

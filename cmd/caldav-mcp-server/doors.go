@@ -107,6 +107,7 @@ func (p *program) caldavDoor(ctx context.Context, c settings.Config, h *app.App,
 		Name: caldavDoor, Addr: c.CalDAV.String(), Base: c.BasePath(), CheckOrigin: true, Origins: c.Origins,
 		AnyOrigin: pages.AnyOrigin,
 		MaxBody:   h.Calendars.Limits().ObjectBytes + spareBody,
+		OwnLimits: pages.HasPage,
 		Handler: pages.Before(
 			handler.Public(handler.Links(h.Auth.VerifyLink, h.Auth.Require(door, named(handler.ServeDAV)))),
 		),
@@ -127,7 +128,7 @@ func (p *program) pages(ctx context.Context, front *frontage, h *app.App, log *s
 		return nil, err
 	}
 	config := web.Config{
-		Auth: h.Auth, Service: h.Calendars, BaseURL: front.BaseURL, ClientAddr: server.ClientAddr,
+		Auth: h.Auth, Service: h.Calendars, Intake: h.Intake, BaseURL: front.BaseURL, ClientAddr: server.ClientAddr,
 		NewUser: h.CreateUser, ChangeUser: func(ctx context.Context, name string,
 			e auth.UserEdit,
 		) (calendar.User, error) {

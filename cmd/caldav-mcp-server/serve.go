@@ -236,6 +236,7 @@ func (p *program) background(ctx context.Context, h *app.App, keeper *acme.Keepe
 	all.Go(func() { app.ReturnMemory(ctx, h.Calendars.Rest) })
 	all.Go(func() { room.run(ctx) })
 	all.Go(func() { h.Calendars.Mirrors.Run(ctx) })
+	all.Go(func() { h.Intake.Run(ctx) })
 	if keeper != nil {
 		all.Go(func() { keeper.Run(ctx, h.Store, plain) })
 	}

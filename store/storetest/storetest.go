@@ -52,7 +52,7 @@ func Run(t *testing.T, database func(t *testing.T) Open) {
 		"OwnPart": ownPartTests(), "Home": homeTests(), "Trash": trashTests(), "Attempt": attemptTests(),
 		"Search": searchTests(), "Journal": journalTests(), "Watch": watchTests(),
 		"Subscription": subscriptionTests(), "Outbox": outboxTests(), "Push": pushTests(),
-		"Webhook": webhookTests(), "Digest": digestTests(), "Lease": leaseTests(),
+		"Webhook": webhookTests(), "Upload": uploadTests(), "Digest": digestTests(), "Lease": leaseTests(),
 		"Reminder": reminderTests(),
 		"Account":  accountTests(), "Mirror": mirrorTests(), "Scheduling": schedulingTests(),
 		"Inbox": inboxTests(), "Booking": bookingTests(), "ToldEvent": toldEventTests(),

@@ -17,6 +17,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/auth/oauth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/intake"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
@@ -30,6 +31,7 @@ type App struct {
 	Auth      *auth.Service
 	OAuth     *oauth.Service
 	Calendars *service.Service
+	Intake    *intake.Intake
 	// Follows holds the service settings as last read from the store.
 	Follows atomic.Pointer[settings.Service]
 	// Pruned is when the journal was last pruned, Unpruned counts the failures since.
@@ -70,6 +72,10 @@ func Open(ctx context.Context, p *console.Console, c settings.Config, o store.Op
 			Task: trace.Task, ImageBytes: room.images, AnswerBytes: room.answers,
 		}),
 	}
+	h.Intake = intake.New(intake.Config{
+		Store: s, Service: h.Calendars, Now: p.Now, NewID: p.NewID,
+		Logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
+	})
 	h.Follows.Store(&c.Service)
 	return h, nil
 }

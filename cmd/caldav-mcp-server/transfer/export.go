@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/archive"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
@@ -213,10 +214,6 @@ func (e *exporting) joined(ctx context.Context, cal calendar.Calendar, to io.Wri
 		func(o calendar.Object, err error) { e.leave(cal, o, err) })
 }
 
-// calendarFile is the file with the calendar's properties in a directory of objects. Other programs ignore files with a
-// leading dot.
-const calendarFile = ".calendar.ics"
-
 // apart writes each object of a calendar to its own file. It writes to a temporary directory, syncs the disk once, and
 // then renames all files. A sync per file would be slow.
 func (e *exporting) apart(ctx context.Context, cal calendar.Calendar, dir string) (n int, err error) {
@@ -229,7 +226,7 @@ func (e *exporting) apart(ctx context.Context, cal calendar.Calendar, dir string
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(fresh)) }()
 	names := fileNames{}
-	files := []string{names.claim(calendarFile, "")}
+	files := []string{names.claim(archive.CalendarFile, "")}
 	var head bytes.Buffer
 	if err := e.App.Calendars.BackupHeader(cal, &head); err != nil {
 		return 0, err

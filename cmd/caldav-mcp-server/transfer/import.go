@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/intake"
 	"caldav-mcp-server/calendar/ledger"
 	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
@@ -20,7 +21,9 @@ From a file: FILE.ics, or - for standard input. A file with many events becomes 
 zones that it needs. Everything goes into --calendar. Without it, each object goes into the first of the user's
 calendars that takes its type. Known mistakes of other programs are corrected, and each correction is reported.
 
-From a directory: each .ics file with a calendar name, such as the files of export, becomes that calendar, with its
+A file with several named calendars becomes several calendars, unless --calendar is given.
+
+From a directory, or a ZIP file such as the export of Google Calendar: each .ics file with a calendar name, such as the files of export, becomes that calendar, with its
 name, color, time zone and types. Missing calendars are created; a calendar that was never used takes its properties
 from the file. A file without a calendar name is imported like a single file. With --calendar everything goes there.
 
@@ -43,7 +46,7 @@ type importOptions struct {
 func ImportCommand() command.Command {
 	var o importOptions
 	return command.Command{
-		Name: "import", User: "`NAME` of the user who gets the calendars", Optional: []string{"FILE.ics|DIR|-"},
+		Name: "import", User: "`NAME` of the user who gets the calendars", Optional: []string{"FILE.ics|FILE.zip|DIR|-"},
 		Settings: settings.StoreGroup, JSON: true,
 		Summary: "import calendars from files or another server", Details: importDetails, Flags: o.declare,
 		Check: o.check,
@@ -74,7 +77,7 @@ func (o *importOptions) declare(f *flag.FlagSet) {
 func (o *importOptions) check(_ *command.Context, operands []string) error {
 	switch {
 	case o.from == "" && len(operands) == 0:
-		return errors.New("nothing to import: give FILE.ics, a directory, - for standard input, or --from a server")
+		return errors.New("nothing to import: give FILE.ics, FILE.zip, a directory, - for standard input, or --from a server")
 	case o.from != "" && len(operands) > 0:
 		return fmt.Errorf("use either %q or --from", operands[0])
 	case o.from == "" && (o.fromUser != "" || o.fromStdin):
@@ -142,23 +145,13 @@ func (i *importing) flush(ctx context.Context) error {
 		switch {
 		case result.Err == nil:
 			i.report.count(result.Did)
-		case ofTheObject(result.Err):
+		case intake.OfObject(result.Err):
 			i.report.refuse(sources[n], result.Err)
 		default:
 			return fmt.Errorf("%s: %w", sources[n], result.Err)
 		}
 	}
 	return nil
-}
-
-// ofTheObject reports whether an error concerns a single object, so that the import can continue.
-func ofTheObject(err error) bool {
-	switch calendar.ReasonOf(err) {
-	case calendar.Invalid, calendar.Forbidden, calendar.Exists, calendar.TooLarge, calendar.Unsupported, calendar.Stale:
-		return true
-	case calendar.Internal, calendar.NotFound, calendar.Unavailable:
-	}
-	return false
 }
 
 // finish prints the report, even if the import was aborted.

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -14,7 +15,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/archive"
-	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/calendar/intake"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
@@ -28,7 +29,7 @@ func (i *importing) files(ctx context.Context, operand string) error {
 		return err
 	}
 	if operand == "-" {
-		return i.file(ctx, fileToImport{name: "-"}, i.Stdin, targets)
+		return i.file(ctx, fileToImport{name: "-"}, i.Stdin, targets, map[string]calendar.Calendar{})
 	}
 	files, err := calendarFiles(operand)
 	if err != nil {
@@ -70,54 +71,7 @@ func (i *importing) fileAt(ctx context.Context, f fileToImport, targets []calend
 	if cal, ok := dirs[dir]; ok {
 		targets = []calendar.Calendar{cal}
 	}
-	if !f.named || i.calendar != "" {
-		return i.file(ctx, f, opened, targets)
-	}
-	file, err := i.openFile(f.name, opened)
-	if err != nil || file == nil {
-		return err
-	}
-	n, named := calendarOf(file.Header())
-	if !named {
-		return i.contents(ctx, f, file, targets)
-	}
-	cal, made, err := i.into.Calendar(ctx, n)
-	if err != nil {
-		return fmt.Errorf("%s: %w", f.name, err)
-	}
-	if filepath.Base(f.name) == calendarFile {
-		dirs[dir] = cal
-	}
-	i.report.Calendars = append(i.report.Calendars, importedCalendar{
-		From: f.name, Name: cal.Name, Address: cal.Segment, Created: made,
-	})
-	return i.contents(ctx, f, file, []calendar.Calendar{cal})
-}
-
-// calendarOf returns the calendar that a file describes. A file from another program has no address and no kinds.
-func calendarOf(h archive.Header) (n calendar.NewCalendar, named bool) {
-	if h.Backup == nil && h.Name == "" {
-		return n, false
-	}
-	n.Properties = calendar.Properties{Name: h.Name, Kinds: calendar.Kinds{calendar.Event, calendar.Todo}}
-	n.Segment = safeSegment(strings.ToLower(h.Name))
-	if h.Description != "" {
-		n.Description = &h.Description
-	}
-	if color, err := calendar.ParseColor(h.Color); err == nil {
-		n.Color = &color
-	}
-	if z, err := zone.Lookup(h.Timezone); err == nil && h.Timezone != "" {
-		n.Timezone = z.Name()
-	}
-	if b := h.Backup; b != nil {
-		n.Segment, n.Order, n.Transparent, n.Hidden, n.Kinds = safeSegment(b.Address), b.Order, b.Transparent, b.Hidden,
-			nil
-		for _, word := range b.Kinds {
-			n.Kinds = append(n.Kinds, calendar.Kind(word))
-		}
-	}
-	return n, true
+	return i.file(ctx, f, opened, targets, dirs)
 }
 
 // calendarFiles returns the file itself, or all .ics files below a directory. The file with the calendar's properties
@@ -147,7 +101,7 @@ func calendarFiles(operand string) ([]fileToImport, error) {
 }
 
 func ofDirectory(f fileToImport) int {
-	if filepath.Base(f.name) == calendarFile {
+	if filepath.Base(f.name) == archive.CalendarFile {
 		return 1
 	}
 	return 0
@@ -175,27 +129,79 @@ func (i *importing) readFile(name string, from io.Reader) ([]byte, error) {
 	return data, nil
 }
 
-// file imports the content of one file.
-func (i *importing) file(ctx context.Context, f fileToImport, from io.Reader, targets []calendar.Calendar) error {
-	file, err := i.openFile(f.name, from)
-	if err != nil || file == nil {
+// file imports the content of one file, or of the files in a ZIP archive.
+func (i *importing) file(ctx context.Context, f fileToImport, from io.Reader, targets []calendar.Calendar,
+	dirs map[string]calendar.Calendar,
+) error {
+	data, err := i.readFile(f.name, from)
+	if err != nil {
 		return err
 	}
-	return i.contents(ctx, f, file, targets)
+	if !archive.IsZip(data) {
+		return i.opened(ctx, f, data, targets, dirs)
+	}
+	members, leftOut, err := archive.OpenZip(bytes.NewReader(data), int64(len(data)), archive.DefaultZipLimits())
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.name, err)
+	}
+	for _, name := range leftOut {
+		i.Say("%s/%s is no calendar file, and was left out\n", f.name, console.Shown(name))
+	}
+	for n, m := range members {
+		one := fileToImport{name: f.name + "/" + m.Name, named: true, quiet: len(members) > fileBars}
+		if one.quiet {
+			i.bar.Show(n, len(members), f.name)
+		}
+		data, err := m.Read()
+		if err != nil {
+			i.report.refuse(source{name: one.name}, err)
+			continue
+		}
+		inDir := targets
+		if cal, ok := dirs[filepath.Dir(one.name)]; ok {
+			inDir = []calendar.Calendar{cal}
+		}
+		if err := i.opened(ctx, one, data, inDir, dirs); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// openFile parses a file. It returns nil if the file is unusable; the report says why.
-func (i *importing) openFile(name string, from io.Reader) (*archive.File, error) {
-	data, err := i.readFile(name, from)
-	if err != nil {
-		return nil, err
-	}
+// opened imports the content of a file. With several calendars in it, each becomes a calendar here.
+func (i *importing) opened(ctx context.Context, f fileToImport, data []byte, targets []calendar.Calendar,
+	dirs map[string]calendar.Calendar,
+) error {
 	file, err := archive.Open(data)
 	if err != nil {
-		i.report.refuse(source{name: name}, err)
-		return nil, nil // the report has it, and the import continues
+		i.report.refuse(source{name: f.name}, err)
+		return nil // the report has it, and the import continues
 	}
-	return file, nil
+	if i.calendar != "" {
+		return i.contents(ctx, f, file, targets)
+	}
+	all := file.Calendars()
+	for _, one := range all {
+		n, named := intake.CalendarOf(one.Header())
+		into := targets
+		if named && (f.named || len(all) > 1) {
+			cal, made, err := i.into.Calendar(ctx, n)
+			if err != nil {
+				return fmt.Errorf("%s: %w", f.name, err)
+			}
+			if filepath.Base(f.name) == archive.CalendarFile {
+				dirs[filepath.Dir(f.name)] = cal
+			}
+			i.report.Calendars = append(i.report.Calendars, importedCalendar{
+				From: f.name, Name: cal.Name, Address: cal.Segment, Created: made,
+			})
+			into = []calendar.Calendar{cal}
+		}
+		if err := i.contents(ctx, f, one, into); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (i *importing) contents(ctx context.Context, f fileToImport, file *archive.File,

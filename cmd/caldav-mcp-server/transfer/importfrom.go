@@ -14,6 +14,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/intake"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/davclient"
@@ -210,15 +211,7 @@ func (i *importing) remote(ctx context.Context, client remoteServer, from remote
 }
 
 // addressOf is the URL segment of an imported calendar: the same as on the other server, if it is valid here.
-func addressOf(at *url.URL) calendar.Segment { return safeSegment(davclient.LastSegment(at)) }
-
-func safeSegment(segment string) calendar.Segment {
-	if reserved := []string{"", ".", "..", "/", "inbox", "outbox"}; slices.Contains(reserved, segment) ||
-		strings.Contains(segment, "/") || len(segment) > 200 || segment != console.Shown(segment) {
-		return "imported"
-	}
-	return calendar.Segment(segment)
-}
+func addressOf(at *url.URL) calendar.Segment { return intake.SafeSegment(davclient.LastSegment(at)) }
 
 // objects lists the URLs of the objects in a calendar.
 func (c remoteServer) objects(ctx context.Context, at *url.URL) ([]*url.URL, error) {
