@@ -86,6 +86,7 @@ func (h *house) belongings(name string) string {
 		fmt.Fprintln(&b, s.ID)
 	}
 	note(h.auth.Addresses(ctx, u))
+	note(h.store.UploadsOf(ctx, u.ID))
 	note(h.auth.Factors(ctx, u))
 	return b.String()
 }
@@ -126,7 +127,9 @@ func everyForm(h *house) {
 		Provider: "ics", Name: "Zebra feed", Secret: mirror.Secret{URL: elsewhere.address()},
 	})
 	h.must(err)
+	uploaded := h.as("ann").upload("import", []byte(calendarFile("Zebra file", "z", 1)))
 	parts := map[string]string{
+		"upload":  strings.TrimPrefix(uploaded.path, "import/"),
 		"account": string(linked.ID), "kind": "agreed", "id": string(work.ID), "token": string(token),
 		"link": string(link.ID), "name": "ann", "change": changes.Changes[0].ID().String(), "invitation": "1",
 		"message": "1.ics", "secret": "aaaa", "sealed": "bbbb", "state": "cccc", "device": "apple",

@@ -26,7 +26,7 @@ const root = "/account/"
 type Config struct {
 	Auth    *auth.Service
 	Service *service.Service
-	// Intake imports uploaded files.
+	// Intake imports uploaded files; nil turns that off.
 	Intake *intake.Intake
 	// Answers lets people answer invitations that they got by mail; nil if none are mailed.
 	Answers calendar.Answers
@@ -235,8 +235,8 @@ func (p *pageRequest) tooLarge(body io.Reader, limit int64) error {
 	if p.signedIn() {
 		_, _ = io.CopyN(io.Discard, body, min(p.r.ContentLength, drainMost)) // the answer is the same
 	}
-	return calendar.Errorf(calendar.TooLarge, "", "this has %s, and at most %s are accepted: split the file, or import "+
-		"its calendars one by one", calendar.SizeText(p.r.ContentLength), calendar.SizeText(limit-maxForm))
+	return calendar.Errorf(calendar.TooLarge, "", "this has %s, and at most %s are accepted: split the file, or "+
+		"import its calendars one by one", calendar.SizeText(p.r.ContentLength), calendar.SizeText(limit-maxForm))
 }
 
 // open serves a page to the visitors who may see it.

@@ -187,12 +187,18 @@ func (p *pageRequest) write(status int, name string, content any, wrong string) 
 	if err := t.ExecuteTemplate(&text, "layout", p.frame(content, wrong)); err != nil {
 		return fmt.Errorf("the page %s: %w", name, err)
 	}
+	body := text.Bytes()
+	if wrong != "" && status >= http.StatusBadRequest && p.r.Method == http.MethodPost {
+		if body, err = refilled(body, p.href(strings.TrimPrefix(p.r.URL.Path, root)), p.r.PostForm, wrong); err != nil {
+			return fmt.Errorf("the form on the page %s: %w", name, err)
+		}
+	}
 	header := p.w.Header()
 	if len(p.formTo) > 0 {
 		header.Set("Content-Security-Policy", policy(p.formTo...))
 	}
 	header.Set("Content-Type", "text/html; charset=utf-8")
-	writePage(p.w, p.r, status, text.Bytes())
+	writePage(p.w, p.r, status, body)
 	return nil
 }
 

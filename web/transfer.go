@@ -15,12 +15,16 @@ import (
 func (h *Handler) transferPages() []page {
 	upload := post("import", people, transferPages.upload)
 	upload.body = intake.MaxFile + maxForm
+	export := get("calendars/{id}/export", people, transferPages.exportCalendar)
+	if h.Intake == nil {
+		return []page{export}
+	}
 	return []page{
+		export,
 		get("import", people, showing("import", transferPages.importForm)),
 		upload,
 		get("import/{upload}", people, transferPages.progress),
 		post("import/{upload}", people, transferPages.decide),
-		get("calendars/{id}/export", people, transferPages.exportCalendar),
 	}
 }
 

@@ -214,7 +214,8 @@ func TestRefusedFiles(t *testing.T) {
 		b.checked(h.zipOf(zip.Deflate, "bomb.ics", strings.Repeat("a", 20<<20))).shows(http.StatusOK,
 			"is no calendar")
 		b.checked(h.zipOf(zip.Store, "readme.txt", "x")).shows(http.StatusOK, "holds nothing that a calendar keeps")
-		b.upload("import", make([]byte, 101<<20)).shows(http.StatusRequestEntityTooLarge, "at most 100.0 MB", "Sign out")
+		b.upload("import", make([]byte, 101<<20)).shows(http.StatusRequestEntityTooLarge, "at most 100.0 MB",
+			"Sign out")
 		u := h.user("bob")
 		most := int64(1)
 		_, err := h.auth.ChangeUser(h.Context(), u.Name, auth.UserEdit{QuotaObjects: &most})

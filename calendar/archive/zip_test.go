@@ -17,7 +17,8 @@ func named(name string, uids ...string) string {
 		text += "X-WR-CALNAME:" + name + "\r\n"
 	}
 	for _, uid := range uids {
-		text += "BEGIN:VEVENT\r\nUID:" + uid + "\r\nDTSTAMP:20260101T000000Z\r\nDTSTART:20260101T000000Z\r\nEND:VEVENT\r\n"
+		text += "BEGIN:VEVENT\r\nUID:" + uid + "\r\nDTSTAMP:20260101T000000Z\r\n" +
+			"DTSTART:20260101T000000Z\r\nEND:VEVENT\r\n"
 	}
 	return text + "END:VCALENDAR\r\n"
 }

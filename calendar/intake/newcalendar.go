@@ -40,11 +40,13 @@ func CalendarOf(h archive.Header) (n calendar.NewCalendar, named bool) {
 func SafeSegment(segment string) calendar.Segment {
 	if reserved := []string{"", ".", "..", "/", "inbox", "outbox"}; slices.Contains(reserved, segment) ||
 		strings.Contains(segment, "/") || len(segment) > 200 ||
-		strings.ContainsFunc(segment, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }) {
+		strings.ContainsFunc(segment, unprintable) {
 		return "imported"
 	}
 	return calendar.Segment(segment)
 }
+
+func unprintable(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }
 
 // OfObject reports whether an error concerns a single object, so that the import can continue.
 func OfObject(err error) bool {

@@ -101,7 +101,7 @@ var (
 	pages = []string{
 		"", "calendars", "calendars/new", "calendars/ID", "calendars/ID/share", "calendars/ID/unshare",
 		"calendars/ID/leave", "calendars/ID/delete", "calendars/ID/export",
-		"calendars/ID/import", "calendars/ID/links", "connect", "apps", "apps/new", "apps/x/revoke", "apps/x/made",
+		"import", "import/ID", "calendars/ID/links", "connect", "apps", "apps/new", "apps/x/revoke", "apps/x/made",
 		"journal", "undo", "trash", "trash/ID/x/restore", "settings",
 		"security", "sign-in", "sign-out", "confirm", "invitations/x", "people", "groups/x", "proposals/x", "linked",
 		"webhooks", "profile/x",

@@ -47,7 +47,8 @@ func (h *App) DeleteUser(ctx context.Context, u calendar.User, tell bool) (calen
 	}
 	if tell && done.Mails > 0 {
 		return done, calendar.Errorf(calendar.Unavailable, "",
-			"the meetings are cancelled, but %s to guests must be sent before the user is deleted: try again in a minute",
+			"the meetings are cancelled, but %s to guests must be sent before the user is deleted: try again in a "+
+				"minute",
 			calendar.Counted(done.Mails, "mail"))
 	}
 	return done, h.Auth.DeleteUser(ctx, u.Name)

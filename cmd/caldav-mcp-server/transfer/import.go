@@ -23,9 +23,10 @@ calendars that takes its type. Known mistakes of other programs are corrected, a
 
 A file with several named calendars becomes several calendars, unless --calendar is given.
 
-From a directory, or a ZIP file such as the export of Google Calendar: each .ics file with a calendar name, such as the files of export, becomes that calendar, with its
-name, color, time zone and types. Missing calendars are created; a calendar that was never used takes its properties
-from the file. A file without a calendar name is imported like a single file. With --calendar everything goes there.
+From a directory, or a ZIP file such as the export of Google Calendar: each .ics file with a calendar name becomes that
+calendar, with its name, color, time zone and types. Missing calendars are created; a calendar that was never used takes
+its properties from the file. A file without a calendar name is imported like a single file. With --calendar everything
+goes there.
 
 From another CalDAV server: --from URL --from-user NAME. All calendars of that user, or the one named by --calendar, are
 copied with names, colors and content, byte for byte. Missing calendars are created. The password is asked for, or is
@@ -46,8 +47,8 @@ type importOptions struct {
 func ImportCommand() command.Command {
 	var o importOptions
 	return command.Command{
-		Name: "import", User: "`NAME` of the user who gets the calendars", Optional: []string{"FILE.ics|FILE.zip|DIR|-"},
-		Settings: settings.StoreGroup, JSON: true,
+		Name: "import", User: "`NAME` of the user who gets the calendars",
+		Optional: []string{"FILE.ics|FILE.zip|DIR|-"}, Settings: settings.StoreGroup, JSON: true,
 		Summary: "import calendars from files or another server", Details: importDetails, Flags: o.declare,
 		Check: o.check,
 		Run: func(ctx context.Context, d *command.Context, operands []string) error {
@@ -77,7 +78,8 @@ func (o *importOptions) declare(f *flag.FlagSet) {
 func (o *importOptions) check(_ *command.Context, operands []string) error {
 	switch {
 	case o.from == "" && len(operands) == 0:
-		return errors.New("nothing to import: give FILE.ics, FILE.zip, a directory, - for standard input, or --from a server")
+		return errors.New("nothing to import: give FILE.ics, FILE.zip, a directory, - for standard input, or " +
+			"--from a server")
 	case o.from != "" && len(operands) > 0:
 		return fmt.Errorf("use either %q or --from", operands[0])
 	case o.from == "" && (o.fromUser != "" || o.fromStdin):
