@@ -19,7 +19,7 @@ const (
 	xmlKind      = `application/xml; charset="utf-8"`
 	spaces       = ` xmlns:d="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav" xmlns:a="http://apple.com/ns/ical/"`
 	asksHome     = `<d:propfind` + spaces +
-		`><d:prop><d:current-user-principal/><c:calendar-home-set/></d:prop></d:propfind>`
+		`><d:prop><d:current-user-principal/><c:calendar-home-set/><c:calendar-user-address-set/></d:prop></d:propfind>`
 	asksAll = `<d:propfind` + spaces +
 		`><d:prop><d:resourcetype/><d:displayname/><c:calendar-description/><a:calendar-color/>` +
 		`<c:supported-calendar-component-set/><d:current-user-privilege-set/></d:prop></d:propfind>`
@@ -69,8 +69,8 @@ type account struct {
 	page int
 }
 
-// home discovers the calendar home, starting from the host (RFC 6764 §6).
-func (a *account) home(ctx context.Context) (*url.URL, error) {
+// home discovers the calendar home, starting from the host (RFC 6764 §6), and the account's mail address.
+func (a *account) home(ctx context.Context) (homeOf, error) {
 	home, err := a.homeFrom(ctx, a.base)
 	if err == nil || errors.Is(err, mirror.ErrSignIn) {
 		return home, err
@@ -80,7 +80,7 @@ func (a *account) home(ctx context.Context) (*url.URL, error) {
 		return home, other
 	}
 	if _, later := errors.AsType[*mirror.Later](err); later {
-		return nil, err
+		return homeOf{}, err
 	}
 	if !errors.Is(other, mirror.ErrGone) {
 		err = other
@@ -88,18 +88,25 @@ func (a *account) home(ctx context.Context) (*url.URL, error) {
 	if errors.Is(err, mirror.ErrGone) {
 		err = mirror.Refusef("there is no CalDAV server at this address")
 	}
-	return nil, err
+	return homeOf{}, err
+}
+
+// homeOf is a calendar home, and the mail address that organizes the events of its owner; "" if it is unknown.
+type homeOf struct {
+	at      *url.URL
+	address string
 }
 
 // homeFrom follows the addresses from a start: a resource names the principal, and the principal names the home.
-func (a *account) homeFrom(ctx context.Context, at *url.URL) (*url.URL, error) {
+func (a *account) homeFrom(ctx context.Context, at *url.URL) (homeOf, error) {
 	for range 3 {
 		found, from, err := a.find(ctx, at)
 		if err != nil {
-			return nil, err
+			return homeOf{}, err
 		}
 		if found.Home.Href != "" {
-			return from.Parse(found.Home.Href)
+			home, err := from.Parse(found.Home.Href)
+			return homeOf{home, found.Addresses.All.mail()}, err
 		}
 		if found.Principal == "" {
 			break
@@ -108,7 +115,7 @@ func (a *account) homeFrom(ctx context.Context, at *url.URL) (*url.URL, error) {
 			break
 		}
 	}
-	return nil, mirror.ErrGone
+	return homeOf{}, mirror.ErrGone
 }
 
 func (a *account) find(ctx context.Context, at *url.URL) (prop, *url.URL, error) {
@@ -129,7 +136,7 @@ func (a *account) Calendars(ctx context.Context) ([]mirror.Remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := a.do(ctx, ask{method: "PROPFIND", at: home, depth: "1", kind: xmlKind, body: asksAll})
+	r, err := a.do(ctx, ask{method: "PROPFIND", at: home.at, depth: "1", kind: xmlKind, body: asksAll})
 	if err != nil {
 		return nil, err
 	}
@@ -138,13 +145,15 @@ func (a *account) Calendars(ctx context.Context) ([]mirror.Remote, error) {
 		return nil, err
 	}
 	var all []mirror.Remote
-	for _, one := range m.Responses {
-		p := one.good()
-		at, err := r.from.Parse(one.Href)
+	for _, found := range m.Responses {
+		p := found.good()
+		at, err := r.from.Parse(found.Href)
 		if err != nil || p.Type.Calendar == nil || !a.trusts(at) {
 			continue
 		}
-		all = append(all, remoteOf(at, p))
+		one := remoteOf(at, p)
+		one.Address = home.address
+		all = append(all, one)
 	}
 	return all, nil
 }

@@ -56,7 +56,7 @@ func newPair(t *testing.T, plain bool) *pair {
 	p := &pair{t: t, ctx: t.Context(), plain: plain}
 	clock := func() *housetest.Clock { return housetest.At(time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)) }
 	there := housetest.Open(t, testdb.SQLite(t), clock())
-	alice := calendar.User{ID: "u1", Name: "alice"}
+	alice := calendar.User{ID: "u1", Name: "alice", Email: "alice@there.example"}
 	there.Admit(t, alice)
 	p.there, p.alice = service.New(there.Middle()), calendar.Caller{User: alice, Scopes: calendar.ScopeAll}
 	handler, err := caldav.New(caldav.Config{
@@ -78,7 +78,7 @@ func newPair(t *testing.T, plain bool) *pair {
 	})))
 	t.Cleanup(p.web.Close)
 	p.store = housetest.Open(t, testdb.SQLite(t), clock())
-	bob := calendar.User{ID: "u2", Name: "bob"}
+	bob := calendar.User{ID: "u2", Name: "bob", Email: "bob@here.example"}
 	p.store.Admit(t, bob)
 	p.bob = calendar.Caller{User: bob, Scopes: calendar.ScopeAll}
 	c := p.store.Middle()
@@ -261,5 +261,29 @@ func TestAPausedAccountIsAskedAgain(t *testing.T) {
 	}
 	if a, err = p.store.Store.Account(p.ctx, p.linked.ID); err != nil || a.Status != calendar.AccountFailed {
 		t.Errorf("it is %q, %v", a.Status, err)
+	}
+}
+
+// TestAccountOrganizes: an event with guests that is created in a linked calendar is organized by the account's own
+// address there, which its server does not prove.
+func TestAccountOrganizes(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, false)
+	_, err := p.there.CreateCalendar(p.ctx, p.alice,
+		calendar.NewCalendar{Properties: calendar.Properties{Name: "Work"}})
+	p.must(err)
+	cal := p.link()
+	if o := cal.Origin; o.Address != "alice@there.example" || o.Own {
+		t.Errorf("the calendar's origin is %+v", o)
+	}
+	text := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nBEGIN:VEVENT\r\nUID:lunch\r\n" +
+		"DTSTAMP:20260301T000000Z\r\nDTSTART:20260402T090000Z\r\nSUMMARY:Lunch\r\n" +
+		"ORGANIZER:mailto:bob@here.example\r\nATTENDEE:mailto:eve@example.net\r\n" +
+		"END:VEVENT\r\nEND:VCALENDAR\r\n"
+	saved, err := p.here.Put(p.ctx, p.bob, cal, calendar.Draft{Name: "lunch.ics", Data: []byte(text)})
+	p.must(err)
+	if got := string(saved.Object.Data); !strings.Contains(got, "mailto:alice@there.example") ||
+		strings.Contains(got, "bob@here.example") {
+		t.Errorf("the event is\n%s", got)
 	}
 }

@@ -3,12 +3,14 @@ package caldav
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/mail"
 	"net/url"
 	"strconv"
 	"strings"
@@ -214,7 +216,9 @@ type responses []response
 const (
 	listMost  = 50_000
 	nameBytes = 1 << 10
-	tokenMost = 4 << 10
+	// addressBytes limits a mail address (RFC 5321 §4.5.3.1).
+	addressBytes = 254
+	tokenMost    = 4 << 10
 )
 
 var errMany = errors.New("too many responses")
@@ -245,20 +249,48 @@ func (f *found) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
 
 // prop holds the requested properties.
 type prop struct {
-	Principal   string  `xml:"DAV: current-user-principal>href"`
-	Home        where   `xml:"urn:ietf:params:xml:ns:caldav calendar-home-set"`
-	ETag        string  `xml:"DAV: getetag"`
-	Data        string  `xml:"urn:ietf:params:xml:ns:caldav calendar-data"`
-	Name        string  `xml:"DAV: displayname"`
-	Description string  `xml:"urn:ietf:params:xml:ns:caldav calendar-description"`
-	Color       string  `xml:"http://apple.com/ns/ical/ calendar-color"`
-	Type        types   `xml:"DAV: resourcetype"`
-	Kinds       []comp  `xml:"urn:ietf:params:xml:ns:caldav supported-calendar-component-set>comp"`
-	Privileges  []right `xml:"DAV: current-user-privilege-set>privilege"`
+	Principal   string    `xml:"DAV: current-user-principal>href"`
+	Home        where     `xml:"urn:ietf:params:xml:ns:caldav calendar-home-set"`
+	Addresses   addresses `xml:"urn:ietf:params:xml:ns:caldav calendar-user-address-set"`
+	ETag        string    `xml:"DAV: getetag"`
+	Data        string    `xml:"urn:ietf:params:xml:ns:caldav calendar-data"`
+	Name        string    `xml:"DAV: displayname"`
+	Description string    `xml:"urn:ietf:params:xml:ns:caldav calendar-description"`
+	Color       string    `xml:"http://apple.com/ns/ical/ calendar-color"`
+	Type        types     `xml:"DAV: resourcetype"`
+	Kinds       []comp    `xml:"urn:ietf:params:xml:ns:caldav supported-calendar-component-set>comp"`
+	Privileges  []right   `xml:"DAV: current-user-privilege-set>privilege"`
 }
 
 type where struct {
 	Href string `xml:"DAV: href"`
+}
+
+type addresses struct {
+	All hrefs `xml:"DAV: href"`
+}
+
+// hrefs are a user's addresses (RFC 6638 §2.4.1). Some servers mark the one that invitations carry.
+type hrefs []struct {
+	Value     string `xml:",chardata"`
+	Preferred string `xml:"preferred,attr"`
+}
+
+// mail returns the marked mail address, else the first one; "" if there is none.
+func (all hrefs) mail() string {
+	first := ""
+	for _, one := range all {
+		scheme, address, _ := strings.Cut(strings.TrimSpace(one.Value), ":")
+		at, err := mail.ParseAddress(address)
+		if !strings.EqualFold(scheme, "mailto") || err != nil || at.Name != "" || len(address) > addressBytes {
+			continue
+		}
+		if one.Preferred == "1" {
+			return at.Address
+		}
+		first = cmp.Or(first, at.Address)
+	}
+	return first
 }
 
 type types struct {
