@@ -19,7 +19,7 @@ type pages map[string]string
 
 // provider is the provider for feeds, which reads the pages.
 func (p pages) provider() mirror.Provider {
-	feeds := ics.Provider(nil)
+	feeds := ics.Provider(nil, 0)
 	feeds.Open = func(o mirror.Opening) (mirror.Source, error) { return page{p, o.Secret.URL}, nil }
 	return feeds
 }

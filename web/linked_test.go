@@ -71,7 +71,7 @@ func (p *publisher) providers() map[string]mirror.Provider {
 		},
 	}
 	c.Roots.AddCert(p.Certificate())
-	feeds := ics.Provider(outbound.New(c))
+	feeds := ics.Provider(outbound.New(c), 0)
 	return map[string]mirror.Provider{"ics": feeds, "caldav": feeds, "agreed": feeds}
 }
 

@@ -97,6 +97,9 @@ func (m *Mirror) Link(ctx context.Context, c calendar.Caller, n NewAccount) (Lin
 		a.Name = a.Address
 	}
 	n.Secret.Agreed = a.Created
+	if m.spent(a.Owner, m.Now(), p.Budget) {
+		return Linked{}, none, errSpent
+	}
 	known, err := m.same(ctx, a, p, n.Secret)
 	if err != nil {
 		return Linked{}, none, err
@@ -173,6 +176,7 @@ func (m *Mirror) first(
 	began := a
 	a.Listed = m.Now()
 	all, err := m.visitAll(within, source, a)
+	m.spend(a.Owner, m.Now(), all)
 	if err != nil && ctx.Err() == nil && within.Err() != nil {
 		err = nil // one sync cannot fetch everything
 		a.Due = m.Now()

@@ -41,6 +41,15 @@ func (m *Mirror) look(ctx context.Context, id calendar.CalendarID, again bool) (
 type looked struct {
 	calendar.Arrived
 	wait time.Duration
+	// bytes is the size of what was read, listed the number of objects in it.
+	bytes  int64
+	listed int
+}
+
+// add adds the result of another page or calendar.
+func (l *looked) add(b looked) {
+	l.Add(b.Arrived)
+	l.wait, l.bytes, l.listed = max(l.wait, b.wait), l.bytes+b.bytes, l.listed+b.listed
 }
 
 func (m *Mirror) lookWith(
@@ -50,8 +59,7 @@ func (m *Mirror) lookWith(
 	anew := 0
 	for range pagesMost {
 		page, more, err := m.page(ctx, source, a, id)
-		all.Add(page.Arrived)
-		all.wait = max(all.wait, page.wait)
+		all.add(page)
 		if errors.Is(err, ErrExpired) && anew < anewMost {
 			anew++
 			continue
@@ -106,7 +114,7 @@ func (m *Mirror) heldPage(
 	if changes.More && changes.Cursor == asked {
 		return done, false, errEndless
 	}
-	done.wait = changes.Wait
+	done.wait, done.bytes, done.listed = changes.Wait, changes.Bytes, len(changes.Objects)
 	done.Arrived, err = m.take(ctx, g, cal, mirror, changes)
 	return done, changes.More, err
 }

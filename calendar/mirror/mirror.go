@@ -41,6 +41,8 @@ type Provider struct {
 	Notifies bool
 	// Feed is set if an account is a single read-only calendar.
 	Feed bool
+	// Budget limits the work that one user's accounts may cause in a day, in bytes; 0 means no limit. See budgets.
+	Budget int64
 	// Mail is set if an account has mail and no calendars, see [Mirror.Reach].
 	Mail bool
 	Open func(Opening) (Source, error)
@@ -68,6 +70,7 @@ type Mirror struct {
 	Config
 	*leaseHolder
 	*secretKeeper
+	budgets
 	ledger Ledger
 }
 

@@ -117,6 +117,11 @@ func (m *Mirror) visitOnce(ctx context.Context, a calendar.Account, list bool) (
 	a, err = m.followNoted(ctx, a)
 	source, provider, opened := m.open(a)
 	err = cmp.Or(err, opened)
+	if err == nil && m.spent(a.Owner, m.Now(), provider.Budget) {
+		m.postpone(&a)
+		_, err := m.Store.SetAccountState(ctx, a, began)
+		return all.Arrived, cmp.Or(err, error(errSpent))
+	}
 	if err == nil && (list || m.Now().Sub(a.Listed) > listEvery) {
 		if err = m.discover(within, source, a, provider); err == nil {
 			a.Listed = m.Now()
@@ -125,6 +130,7 @@ func (m *Mirror) visitOnce(ctx context.Context, a calendar.Account, list bool) (
 	if err == nil {
 		all, err = m.visitAll(within, source, a)
 	}
+	m.spend(a.Owner, m.Now(), all)
 	if ctx.Err() != nil {
 		return all.Arrived, ctx.Err() // shutdown is no failure of the account
 	}
@@ -136,7 +142,12 @@ func (m *Mirror) visitOnce(ctx context.Context, a calendar.Account, list bool) (
 		err = nil // much data is no failure
 	}
 	m.plan(&a, provider, all.wait, err)
-	if all.Missing > 0 {
+	churns := 0
+	if provider.Feed && err == nil {
+		churns = m.churn(a.ID, all)
+		m.slowDown(&a, churns)
+	}
+	if all.Missing > 0 && churns < 2 {
 		a.Due = earlier(a.Due, m.Now().Add(secondLook))
 	}
 	if goesOn {
@@ -174,8 +185,7 @@ func (m *Mirror) visitAll(ctx context.Context, source Source, a calendar.Account
 	good, away := 0, 0
 	for _, one := range mirrors {
 		done, err := m.lookFor(ctx, each, source, a, one.Calendar)
-		all.Add(done.Arrived)
-		all.wait = max(all.wait, done.wait)
+		all.add(done)
 		if err == nil {
 			good++
 			continue

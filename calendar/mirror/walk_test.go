@@ -44,6 +44,9 @@ type model struct {
 	quiet bool
 	// name is what people call the calendar there; "" for Elsewhere. password is what lets us in.
 	name, password string
+	// asFeed makes the account a feed, budget limits the work of a user's feeds in a day.
+	asFeed bool
+	budget int64
 }
 
 func newModel() *model {
@@ -52,7 +55,7 @@ func newModel() *model {
 
 func (m *model) provider() mirror.Provider {
 	return mirror.Provider{
-		Title: "Model", Every: time.Hour, Open: func(o mirror.Opening) (mirror.Source, error) {
+		Title: "Model", Every: time.Hour, Feed: m.asFeed, Budget: m.budget, Open: func(o mirror.Opening) (mirror.Source, error) {
 			if o.Secret.Password != cmp.Or(m.password, "secret") {
 				return nil, mirror.ErrSignIn
 			}

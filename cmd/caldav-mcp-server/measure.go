@@ -29,6 +29,7 @@ func (m *measures) read() []server.Measure {
 		return nil
 	}
 	pool, logins, done, cached := h.Store.Pool(), h.Auth.Load(), h.Store.Done(), h.Calendars.Cached()
+	feeds := h.Calendars.Mirrors.Work()
 	sent, dropped := m.tracer.Counted()
 	return append(secondMeasures(h.Store.ReplicaReads()), []server.Measure{
 		gauge("db_connections", "Open database connections.", float64(pool.OpenConnections)),
@@ -49,6 +50,10 @@ func (m *measures) read() []server.Measure {
 		counter("cache_asked_total", "Calendar reads that could use the cache.", float64(cached.Asked)),
 		counter("cache_shown_total", "Calendar reads served from the cache.", float64(cached.Shown)),
 		counter("cache_made_total", "Cache entries loaded or updated.", float64(cached.Made)),
+		counter("feed_bytes_total", "Bytes read from feeds that users follow.", float64(feeds.Bytes)),
+		counter("feed_entries_total", "Entries of feeds stored, changed or deleted.", float64(feeds.Entries)),
+		counter("feed_postponed_total", "Fetches of feeds refused until the next day by FEED_BUDGET.",
+			float64(feeds.Postponed)),
 		gauge("streams", "Open event streams of assistants.", float64(h.Calendars.Waiting())),
 		gauge("prune_last_success_timestamp_seconds",
 			"Last time the journal was pruned, in Unix time; 0 if not since the start.", float64(h.Pruned.Load())),

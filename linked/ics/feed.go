@@ -36,10 +36,11 @@ const (
 	accepted = "text/calendar, */*;q=0.1"
 )
 
-// Provider serves feeds. It uses a guarded client, because users supply the address.
-func Provider(guard *outbound.Guard) mirror.Provider {
+// Provider serves feeds. It uses a guarded client, because users supply the address. The budget limits the work that
+// the feeds of one user may cause in a day, in bytes.
+func Provider(guard *outbound.Guard, budget int64) mirror.Provider {
 	return mirror.Provider{
-		Title: "feed", Every: usual, Least: least, Feed: true, Noted: noted, Address: shownAddress,
+		Title: "feed", Every: usual, Least: least, Feed: true, Budget: budget, Noted: noted, Address: shownAddress,
 		Open: func(o mirror.Opening) (mirror.Source, error) { return open(guard, o.Secret) },
 	}
 }
@@ -141,7 +142,7 @@ func (f *feed) Changes(ctx context.Context, _, at string) (mirror.Changes, error
 	if err != nil {
 		return mirror.Changes{}, err
 	}
-	changes := mirror.Changes{Cursor: string(next), Wait: now.Wait}
+	changes := mirror.Changes{Cursor: string(next), Wait: now.Wait, Bytes: int64(len(text))}
 	if now.Sum == was.Sum {
 		return changes, nil
 	}

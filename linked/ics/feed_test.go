@@ -67,7 +67,7 @@ func (p *publisher) source(t *testing.T, scheme string) mirror.Source {
 	}
 	c.Roots.AddCert(p.Certificate())
 	_, port, _ := net.SplitHostPort(p.Listener.Addr().String())
-	s, err := ics.Provider(outbound.New(c)).Open(mirror.Opening{
+	s, err := ics.Provider(outbound.New(c), 0).Open(mirror.Opening{
 		Secret: mirror.Secret{URL: scheme + "://me:pw@example.com:" + port + "/secret-path/feed.ics"},
 	})
 	if err != nil {
@@ -253,7 +253,7 @@ func TestPlainFeedsAtHome(t *testing.T) {
 	t.Cleanup(server.Close)
 	at := mirror.Opening{Secret: mirror.Secret{URL: server.URL + "/feed.ics"}}
 	home := outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}
-	s, err := ics.Provider(outbound.New(home)).Open(at)
+	s, err := ics.Provider(outbound.New(home), 0).Open(at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func TestPlainFeedsAtHome(t *testing.T) {
 		return []netip.Addr{netip.MustParseAddr("192.0.9.9")}, nil
 	}}
 	for _, url := range []string{"http://example.com/a.ics", "http://example.com:443/a.ics"} {
-		s, err := ics.Provider(outbound.New(elsewhere)).Open(mirror.Opening{Secret: mirror.Secret{URL: url}})
+		s, err := ics.Provider(outbound.New(elsewhere), 0).Open(mirror.Opening{Secret: mirror.Secret{URL: url}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,7 +277,7 @@ func TestPlainFeedsAtHome(t *testing.T) {
 
 func TestAddressesThatAreNone(t *testing.T) {
 	t.Parallel()
-	provider := ics.Provider(outbound.New(outbound.Config{}))
+	provider := ics.Provider(outbound.New(outbound.Config{}), 0)
 	for _, bad := range []string{
 		"", "file:///etc/passwd", "gopher://x/", "https://", "::",
 	} {

@@ -75,7 +75,7 @@ func providers(p *console.Console, c settings.Config) map[string]mirror.Provider
 	guard := outbound.New(outbound.Config{
 		Allow: c.FetchAllow, Agent: console.Program + "/" + p.Version, Whom: "linked",
 	})
-	all := map[string]mirror.Provider{"ics": ics.Provider(guard), "caldav": caldav.Provider(guard)}
+	all := map[string]mirror.Provider{"ics": ics.Provider(guard, c.FeedBudget), "caldav": caldav.Provider(guard)}
 	for kind, one := range ConsentsOf(p, c, zone.NewDB()) {
 		all[kind] = one.Offer
 	}

@@ -42,7 +42,9 @@ type Config struct {
 	// Push is PUSH.
 	Push bool
 	// FetchAllow is FETCH_ALLOW.
-	FetchAllow  server.Proxies
+	FetchAllow server.Proxies
+	// FeedBudget is FEED_BUDGET.
+	FeedBudget  int64
 	Origins     []string
 	Proxies     server.Proxies
 	MetricsAddr string

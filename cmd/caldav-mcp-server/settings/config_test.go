@@ -27,7 +27,7 @@ func TestDefaults(t *testing.T) {
 	c.DataDir = "" // the platform's
 	want := Config{
 		CalDAV: Address{"127.0.0.1", "5232"}, MCP: Address{"127.0.0.1", "5233"}, MCPCalls: 600,
-		LogLevel: slog.LevelInfo, OAuth: true, Push: true,
+		LogLevel: slog.LevelInfo, OAuth: true, Push: true, FeedBudget: 500_000_000,
 		Service: Service{JournalDays: 30},
 		Mail:    Mail{PerHour: 500}, Linked: Link{MicrosoftTenantID: "common"},
 		Trace: Trace{Service: console.Program, Sampler: "parentbased_always_on"},
@@ -70,6 +70,7 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 		Push:     true, Linked: Link{MicrosoftTenantID: "common"},
 		Trace: Trace{Service: console.Program, Sampler: "parentbased_always_on"},
 		MCPAt: &url.URL{Scheme: "https", Host: "mcp.example", Path: "/mcp"}, FetchAllow: proxies,
+		FeedBudget: 500_000_000,
 		Mail: Mail{
 			SMTPURL: "smtps://u:p@mail.example", IMAPURL: "imaps://u:p@mail.example/In", From: "calendar@mail.example",
 			PerHour:     9,

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/server"
 )
@@ -122,6 +123,14 @@ func All(environ []string) []Setting {
 			Env: "FETCH_ALLOW", Placeholder: "LIST", Groups: ServeGroup | LinkGroup | FetchGroup,
 			About: "private addresses or networks that the server may send requests to, for URLs that users give",
 			Set:   setNetworks(func(c *Config) *server.Proxies { return &c.FetchAllow }),
+		},
+		{
+			Env: "FEED_BUDGET", Placeholder: "SIZE", Fallback: "500MB", Groups: ServeGroup | LinkGroup,
+			About: "work that the feeds of one user may cause in a day: bytes fetched, and 5 kB for each changed entry",
+			Set: func(c *Config, value string) (err error) {
+				c.FeedBudget, err = calendar.ParseAmount(value)
+				return err
+			},
 		},
 		{
 			Env: "MASTER_KEY", Placeholder: "KEY", Groups: ServeGroup | LinkGroup, secret: true, Hidden: true,
