@@ -159,7 +159,7 @@ func (m *Mirror) followNoted(ctx context.Context, a calendar.Account) (calendar.
 		return a, err
 	}
 	a.Address = m.Providers[noteProvider].Address(Secret{URL: url})
-	next := Secret{URL: url, Agreed: m.Now()}
+	next := Secret{URL: url, Alarms: s.Alarms, Agreed: m.Now()}
 	err = m.once(ctx, a, next, func(held context.Context) error { return m.keep(held, &a, next) })
 	return a, err
 }

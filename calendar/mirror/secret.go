@@ -26,6 +26,8 @@ type Secret struct {
 	Password string `json:"password,omitempty"`
 	// Token is the provider's own credential, such as an OAuth refresh token.
 	Token json.RawMessage `json:"token,omitempty"`
+	// Alarms keeps the alarms of a feed. Without it they are removed: people do not expect a feed to ring.
+	Alarms bool `json:"alarms,omitempty"`
 	// Agreed is when the account's owner gave the secret; zero for secrets older than this field.
 	Agreed time.Time `json:"agreed,omitzero"`
 }

@@ -50,6 +50,8 @@ type feed struct {
 	client *http.Client
 	at     *url.URL
 	user   *url.Userinfo
+	// silent removes the alarms.
+	silent bool
 }
 
 func open(guard *outbound.Guard, s mirror.Secret) (mirror.Source, error) {
@@ -61,7 +63,7 @@ func open(guard *outbound.Guard, s mirror.Secret) (mirror.Source, error) {
 		client: guard.Client(outbound.Limits{
 			Time: feedTime, Bytes: feedBytes, Redirects: redirects, Plain: true,
 		}),
-		at: at, user: at.User,
+		at: at, user: at.User, silent: !s.Alarms,
 	}
 	f.at.User = nil
 	if s.Username != "" {
@@ -103,6 +105,7 @@ type cursor struct {
 	ETag     string        `json:"etag,omitempty"`
 	Modified string        `json:"modified,omitempty"`
 	Sum      string        `json:"sum"`
+	Silent   bool          `json:"silent,omitempty"`
 	Wait     time.Duration `json:"wait,omitempty"`
 }
 
@@ -126,7 +129,7 @@ func (f *feed) Changes(ctx context.Context, _, at string) (mirror.Changes, error
 	if at != "" && json.Unmarshal([]byte(at), &was) != nil {
 		return mirror.Changes{}, mirror.ErrExpired
 	}
-	if at := sumOf([]byte(f.at.String())); was.At != "" && was.At != at {
+	if at := sumOf([]byte(f.at.String())); was.At != "" && was.At != at || was.Silent != f.silent {
 		was = cursor{}
 	}
 	file, now, err := f.get(ctx, was)
@@ -137,7 +140,7 @@ func (f *feed) Changes(ctx context.Context, _, at string) (mirror.Changes, error
 		return mirror.Changes{Cursor: at, Wait: was.Wait}, nil
 	}
 	text := file.Text()
-	now.At, now.Sum, now.Wait = sumOf([]byte(f.at.String())), sumOf(text), waitOf(text)
+	now.At, now.Sum, now.Wait, now.Silent = sumOf([]byte(f.at.String())), sumOf(text), waitOf(text), f.silent
 	next, err := json.Marshal(now)
 	if err != nil {
 		return mirror.Changes{}, err
@@ -146,7 +149,7 @@ func (f *feed) Changes(ctx context.Context, _, at string) (mirror.Changes, error
 	if now.Sum == was.Sum {
 		return changes, nil
 	}
-	changes.Objects = objects(file)
+	changes.Objects = objects(file, f.silent)
 	// A broken component without a UID may be any of the previous events, so treat none as deleted.
 	changes.Whole = !slices.ContainsFunc(changes.Objects, func(o mirror.Object) bool {
 		return o.Fault != "" && o.UID == ""
@@ -267,7 +270,7 @@ func whole(text []byte) error {
 
 // objects returns the objects of a feed. Of several events with one UID, the newest counts, else the last one. The
 // others become an object with a fault, so that the user sees that something was left out.
-func objects(file *archive.File) []mirror.Object {
+func objects(file *archive.File, silent bool) []mirror.Object {
 	zone := file.Header().Timezone
 	fallback := func(string) archive.Zone { return archive.Zone{Name: zone, Of: "the feed"} }
 	if zone == "" {
@@ -276,6 +279,9 @@ func objects(file *archive.File) []mirror.Object {
 	var all []mirror.Object
 	at := map[string]int{}
 	for part := range file.Parts(fallback) {
+		if silent {
+			part.Data = withoutAlarms(part.Data)
+		}
 		o := mirror.Object{Ref: part.Kind + " " + part.UID, Version: sumOf(part.Data), UID: part.UID, Data: part.Data}
 		if part.UID == "" {
 			o.Ref = fmt.Sprintf("line %d", part.Line)
@@ -297,6 +303,20 @@ func objects(file *archive.File) []mirror.Object {
 		}
 	}
 	return all
+}
+
+// withoutAlarms removes the alarms of an object (RFC 5545 §3.6.6).
+func withoutAlarms(text []byte) []byte {
+	var kept bytes.Buffer
+	inAlarm := false
+	for line := range bytes.Lines(text) {
+		bare := bytes.TrimSpace(line)
+		if inAlarm = inAlarm || bytes.EqualFold(bare, []byte("BEGIN:VALARM")); !inAlarm {
+			kept.Write(line)
+		}
+		inAlarm = inAlarm && !bytes.EqualFold(bare, []byte("END:VALARM"))
+	}
+	return kept.Bytes()
 }
 
 // sumOf returns a hash of a text without its timestamps: many servers write the time of the request into each event.

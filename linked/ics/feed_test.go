@@ -59,6 +59,12 @@ func newPublisher(t *testing.T) *publisher {
 // source follows the feed at an address of the publisher, as example.com.
 func (p *publisher) source(t *testing.T, scheme string) mirror.Source {
 	t.Helper()
+	return p.sourceOf(t, scheme, false)
+}
+
+// sourceOf is source with or without alarms.
+func (p *publisher) sourceOf(t *testing.T, scheme string, alarms bool) mirror.Source {
+	t.Helper()
 	c := outbound.Config{
 		Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
 		Roots: x509.NewCertPool(), Lookup: func(context.Context, string) ([]netip.Addr, error) {
@@ -68,7 +74,7 @@ func (p *publisher) source(t *testing.T, scheme string) mirror.Source {
 	c.Roots.AddCert(p.Certificate())
 	_, port, _ := net.SplitHostPort(p.Listener.Addr().String())
 	s, err := ics.Provider(outbound.New(c), 0).Open(mirror.Opening{
-		Secret: mirror.Secret{URL: scheme + "://me:pw@example.com:" + port + "/secret-path/feed.ics"},
+		Secret: mirror.Secret{URL: scheme + "://me:pw@example.com:" + port + "/secret-path/feed.ics", Alarms: alarms},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -288,5 +294,44 @@ func TestAddressesThatAreNone(t *testing.T) {
 	if got := provider.Address(mirror.Secret{URL: "https://me:pw@example.com/private-123/basic.ics"}); got !=
 		"example.com" {
 		t.Errorf("shown as %q", got)
+	}
+}
+
+// TestFeedsAreSilent: the alarms of a feed are removed, unless its follower wants them. A feed that was followed before
+// that is read once more.
+func TestFeedsAreSilent(t *testing.T) {
+	t.Parallel()
+	p := newPublisher(t)
+	p.etag = `"1"`
+	p.text = feedOf(strings.ReplaceAll(`BEGIN:VEVENT
+UID:a
+DTSTAMP:20260101T000000Z
+DTSTART:20260301T090000Z
+SUMMARY:Trash
+BEGIN:VALARM
+ACTION:DISPLAY
+DESCRIPTION:x
+TRIGGER:-PT5M
+END:VALARM
+LOCATION:Kerb
+END:VEVENT
+`, "\n", "\r\n"))
+	for alarms, want := range map[bool]int{false: 0, true: 1} {
+		source := p.sourceOf(t, "https", alarms)
+		got, err := source.Changes(t.Context(), "", "")
+		if err != nil || len(got.Objects) != 1 {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		text := string(got.Objects[0].Data)
+		if strings.Count(text, "VALARM") != 2*want || !strings.Contains(text, "LOCATION:Kerb") {
+			t.Errorf("with alarms %v the event is\n%s", alarms, text)
+		}
+		if same, err := source.Changes(t.Context(), "", got.Cursor); err != nil || len(same.Objects) != 0 {
+			t.Errorf("an unchanged feed: %+v, %v", same, err)
+		}
+		other, err := p.sourceOf(t, "https", !alarms).Changes(t.Context(), "", got.Cursor)
+		if err != nil || len(other.Objects) != 1 || other.Objects[0].Version == got.Objects[0].Version {
+			t.Errorf("after another choice: %+v, %v", other, err)
+		}
 	}
 }

@@ -29,6 +29,7 @@ of standard input, or asks for it at a terminal. Only public addresses are fetch
 type linkCalendarOptions struct {
 	ics, name string
 	every     time.Duration
+	alarms    bool
 }
 
 // LinkCalendarCommand is the command link-calendar.
@@ -42,6 +43,7 @@ func LinkCalendarCommand() command.Command {
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&o.ics, "ics", "", "`URL` of the calendar, or - for standard input (needed)")
 			f.StringVar(&o.name, "name", "", "name `TEXT`; default the feed's own name")
+			f.BoolVar(&o.alarms, "alarms", false, "keep the alarms of its events; otherwise they are removed")
 			f.DurationVar(&o.every, "every", 0, "refresh interval `TIME`, such as 6h")
 		},
 		Run: func(ctx context.Context, d *command.Context, _ []string) error {
@@ -49,7 +51,9 @@ func LinkCalendarCommand() command.Command {
 			if err != nil {
 				return err
 			}
-			n := mirror.NewAccount{Provider: "ics", Name: o.name, Secret: mirror.Secret{URL: address}, Every: o.every}
+			n := mirror.NewAccount{
+				Provider: "ics", Name: o.name, Secret: mirror.Secret{URL: address, Alarms: o.alarms}, Every: o.every,
+			}
 			return linkNew(ctx, d, n)
 		},
 	}
