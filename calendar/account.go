@@ -170,6 +170,8 @@ type Accounts interface {
 	Mirrored(ctx context.Context, id CalendarID, refs []string) (map[string]Mirrored, error)
 	// MirrorFaulty returns objects that could not be taken over, up to the given number.
 	MirrorFaulty(ctx context.Context, id CalendarID, most int) ([]Mirrored, error)
+	// MirroredUIDs returns the UIDs of the list that are synchronized.
+	MirroredUIDs(ctx context.Context, id CalendarID, uids []UID) (map[UID]bool, error)
 	// MirroredByUID returns the last synchronized state of one object, or NotFound.
 	MirroredByUID(ctx context.Context, id CalendarID, uid UID) (Mirrored, error)
 }

@@ -204,6 +204,20 @@ func (s mirrorStore) Mirrored(
 	return found, err
 }
 
+var mirroredUIDs = withList(2, `SELECT uid FROM mirror_objects WHERE calendar_id = $1 AND uid§`)
+
+// MirroredUIDs implements [calendar.Accounts].
+func (s mirrorStore) MirroredUIDs(
+	ctx context.Context, id calendar.CalendarID, uids []calendar.UID,
+) (map[calendar.UID]bool, error) {
+	all, err := rowsOfList(ctx, s.db.Reads, uids, db.ScanText, mirroredUIDs, id)
+	found := make(map[calendar.UID]bool, len(all))
+	for _, uid := range all {
+		found[calendar.UID(uid)] = true
+	}
+	return found, err
+}
+
 // MirrorFaulty implements [calendar.Accounts].
 func (s mirrorStore) MirrorFaulty(ctx context.Context, id calendar.CalendarID, most int) ([]calendar.Mirrored, error) {
 	return db.RowsOf(ctx, s.db.Reads, scanMirrored, selectMirrored+`AND fault <> '' ORDER BY ref LIMIT $2`, id, most)

@@ -18,8 +18,10 @@ type arriving struct {
 	in     calendar.Calendar
 	caller calendar.Caller
 	known  map[string]calendar.Mirrored
-	next   []incoming
-	done   calendar.Arrived
+	// here has the UIDs of shown objects that entries of known have as well.
+	here map[calendar.UID]bool
+	next []incoming
+	done calendar.Arrived
 	// again is set if everything must be listed once more, so that a hidden object is shown.
 	again bool
 	// swept is set once objects missing at the source have been deleted.
@@ -61,10 +63,21 @@ func (s *Ledger) Arrive(ctx context.Context, cal calendar.Calendar, a calendar.A
 	if in.known, err = s.store.Mirrored(ctx, cal.ID, refs); err != nil {
 		return in.done, err
 	}
-	for _, ref := range a.Gone {
-		if err := in.left(ctx, a.Mirror, in.known[ref]); err != nil {
-			return in.done, err
+	var shown []calendar.UID
+	for _, m := range in.known {
+		if uid, is := m.TwinOf(); is {
+			shown = append(shown, uid)
 		}
+	}
+	if in.here, err = s.store.MirroredUIDs(ctx, cal.ID, shown); err != nil {
+		return in.done, err
+	}
+	var gone []calendar.Mirrored
+	for _, ref := range a.Gone {
+		gone = append(gone, in.known[ref])
+	}
+	if err := in.left(ctx, a.Mirror, gone); err != nil {
+		return in.done, err
 	}
 	if in.again {
 		a.Mirror.Cursor = ""
@@ -147,7 +160,7 @@ func shortFault(text string) string { return strings.ToValidUTF8(text[:min(len(t
 func (a *arriving) look(ctx context.Context, o calendar.Arriving) {
 	o.Fault = shortFault(o.Fault)
 	was, known := a.known[o.Ref]
-	same := known && was.Version == o.Version && o.Version != "" && (was.Fault == o.Fault || a.twin(ctx, was))
+	same := known && was.Version == o.Version && o.Version != "" && (was.Fault == o.Fault || a.twin(was))
 	if o.Data == nil && o.Fault == "" || same {
 		if was.Round = o.Round; known {
 			a.next = append(a.next, incoming{Mirrored: was})
@@ -176,26 +189,25 @@ func (a *arriving) look(ctx context.Context, o calendar.Arriving) {
 }
 
 // twin reports whether an object is not shown because another one has its UID. If that one is gone, it is shown.
-func (a *arriving) twin(ctx context.Context, m calendar.Mirrored) bool {
+func (a *arriving) twin(m calendar.Mirrored) bool {
 	uid, is := m.TwinOf()
-	if !is {
-		return false
-	}
-	_, err := a.Ledger.store.MirroredByUID(ctx, a.in.ID, uid)
-	return err == nil
+	return is && a.here[uid]
 }
 
-// left notes that an object is gone at the source. If it has a twin, everything is listed once more, and the
+// left notes that objects are gone at the source. If one of them has a twin, everything is listed once more, and the
 // twin is shown.
-func (a *arriving) left(ctx context.Context, now calendar.Mirror, gone calendar.Mirrored) error {
-	if now.Faults == 0 || gone.UID == "" || a.again {
+func (a *arriving) left(ctx context.Context, now calendar.Mirror, gone []calendar.Mirrored) error {
+	if now.Faults == 0 || a.again {
 		return nil // twins count as faults
 	}
-	_, err := a.Ledger.store.MirroredByUID(ctx, a.in.ID, gone.UID.Twin())
-	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-		return nil
+	var twins []calendar.UID
+	for _, m := range gone {
+		if m.UID != "" {
+			twins = append(twins, m.UID.Twin())
+		}
 	}
-	a.again = err == nil
+	found, err := a.Ledger.store.MirroredUIDs(ctx, a.in.ID, twins)
+	a.again = len(found) > 0
 	return err
 }
 
@@ -359,10 +371,8 @@ func (a *arriving) sweep(ctx context.Context, round int64) (more bool, err error
 	if err != nil {
 		return false, err
 	}
-	for _, m := range left {
-		if err := a.left(ctx, now, m); err != nil {
-			return false, err
-		}
+	if err := a.left(ctx, now, left); err != nil {
+		return false, err
 	}
 	err = a.change(ctx, a.caller, func(w *work) error {
 		w.FromSource = true

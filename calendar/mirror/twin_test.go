@@ -1,11 +1,79 @@
 package mirror_test
 
 import (
+	"context"
+	"strconv"
 	"strings"
 	"testing"
 
+	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/mirror"
 )
+
+// asked counts the queries for hidden objects.
+type asked struct {
+	calendar.Store
+	queries int
+}
+
+func (s *asked) MirroredUIDs(
+	ctx context.Context, id calendar.CalendarID, uids []calendar.UID,
+) (map[calendar.UID]bool, error) {
+	if len(uids) > 0 {
+		s.queries++
+	}
+	return s.Store.MirroredUIDs(ctx, id, uids)
+}
+
+func (s *asked) MirroredByUID(
+	ctx context.Context, id calendar.CalendarID, uid calendar.UID,
+) (calendar.Mirrored, error) {
+	s.queries++
+	return s.Store.MirroredByUID(ctx, id, uid)
+}
+
+// TestManyHiddenObjects: a sync asks once about all objects that are hidden, not once about each.
+func TestManyHiddenObjects(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		counted := &asked{Store: h.Store}
+		h.openOn(counted)
+		cal := h.link()
+		h.model.size = 100
+		set := func(copies int) {
+			h.model.change(func() {
+				for i := range 20 {
+					for n := range 2 {
+						ref := strconv.Itoa(i) + "-" + strconv.Itoa(n)
+						h.model.log = append(h.model.log, ref)
+						if n < copies {
+							h.model.objects[ref] = mirror.Object{
+								Ref: ref, Version: "1", UID: "u" + strconv.Itoa(i),
+								Data: []byte(event("u"+strconv.Itoa(i), "One of two")),
+							}
+						}
+					}
+				}
+			})
+		}
+		sync := func(want int) {
+			h.t.Helper()
+			counted.queries = 0
+			h.must(h.refresh())
+			if n := len(h.texts(cal)); n != 20 || counted.queries > want {
+				h.t.Errorf("%d objects are shown after %d queries", n, counted.queries)
+			}
+		}
+		set(2)
+		sync(1)
+		sync(1)
+		state, err := h.Store.Mirror(h.ctx, cal.ID)
+		h.must(err)
+		if state.Faults != 20 {
+			h.t.Errorf("%d objects are hidden", state.Faults)
+		}
+	})
+}
 
 // TestSameUIDTwice: of two objects at the source with one UID, one is shown. The account says that the other is kept
 // out, and shows it when the first is gone, with and without a listing of everything.

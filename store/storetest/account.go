@@ -272,6 +272,8 @@ func mirrorRemembersObjects(b *bundle) {
 		gives(b, "by ref", map[string]calendar.Mirrored{"1": one, "2": two})(b.Mirrored(b.Context(), cal.ID, ask))
 	}
 	gives(b, "faulty", []calendar.Mirrored{two})(b.MirrorFaulty(b.Context(), cal.ID, 5))
+	gives(b, "UIDs", map[calendar.UID]bool{"u2": true})(
+		b.MirroredUIDs(b.Context(), cal.ID, []calendar.UID{"u3", "u2"}))
 	gives(b, "by UID", two)(b.MirroredByUID(b.Context(), cal.ID, "u2"))
 	b.refuses(calendar.NotFound, "")(b.MirroredByUID(b.Context(), cal.ID, "u3"))
 	moved := one

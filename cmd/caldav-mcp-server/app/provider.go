@@ -65,9 +65,10 @@ func (h *App) CheckMasterKey(ctx context.Context, c settings.Config) error {
 	if locked == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s has not the master key of %d linked accounts: set MASTER_KEY to that key, or put the file "+
-		"%s that has it into DATA_DIR; if the key is lost, remove each of them with unlink-account (see "+
-		"list-accounts), and let the users link them again", place, locked, MasterKeyFile)
+	return fmt.Errorf("the passwords of linked accounts (%d of %d) were encrypted with another master key than the "+
+		"one in %s. Set MASTER_KEY to that other key, or put its file %s into DATA_DIR. If you no longer have it, run "+
+		"unlink-account --keep for each account in list-accounts: its calendars stay, and its user can link it again",
+		locked, len(accounts), place, MasterKeyFile)
 }
 
 // providers are the kinds of accounts that can be linked.

@@ -41,7 +41,7 @@ func TestCheckMasterKey(t *testing.T) {
 		}
 		refused := func(what string, err error) {
 			t.Helper()
-			if err == nil || !strings.Contains(err.Error(), "the master key of 1 linked accounts: set MASTER_KEY") {
+			if err == nil || !strings.Contains(err.Error(), "(1 of 1) were encrypted with another master key") {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
