@@ -51,6 +51,7 @@ func (x *request) actFor(at place) error {
 		return err
 	}
 	x.caller = acting
+	x.audit("", acting.User.Name)
 	return nil
 }
 
@@ -162,7 +163,17 @@ func patchProxy(x *request, all []dav.Edit) (o propertyChanges, err error) {
 	if o.Failed || !set {
 		return o, nil
 	}
-	return o, x.Service.SetDelegates(x.R.Context(), x.self, x.at.proxyAccess(), members)
+	given, ended, err := x.Service.SetDelegates(x.R.Context(), x.self, x.at.proxyAccess(), members)
+	x.audit("delegates", slices.Concat(signed("+", given), signed("-", ended))...)
+	return o, err
+}
+
+// signed returns the names of users after a sign.
+func signed(sign string, users []calendar.User) (names []string) {
+	for _, u := range users {
+		names = append(names, sign+u.Name)
+	}
+	return names
 }
 
 // membersIn returns the users that the hrefs in a property name. The caller has to know a user by name, as for a share.
@@ -170,6 +181,7 @@ func (x *request) membersIn(value *dav.Element) (members []calendar.User, err er
 	if value == nil {
 		return nil, nil
 	}
+	var names []userName
 	for _, c := range value.Children {
 		if c.XMLName != dav.Name("href") {
 			continue
@@ -178,7 +190,15 @@ func (x *request) membersIn(value *dav.Element) (members []calendar.User, err er
 		if err != nil || at.kind() != atPrincipal {
 			return nil, dav.Refuse(http.StatusForbidden, "%.200q is not the address of a user's principal", c.Text)
 		}
-		u, err := x.Service.Delegable(x.R.Context(), x.self, string(at.user))
+		if !slices.Contains(names, at.user) {
+			names = append(names, at.user)
+		}
+		if len(names) > calendar.MaxDelegates {
+			return nil, dav.Refuse(http.StatusForbidden, "a user can have %d delegates", calendar.MaxDelegates)
+		}
+	}
+	for _, name := range names {
+		u, err := x.Service.Delegable(x.R.Context(), x.self, string(name))
 		if err != nil {
 			return nil, err
 		}

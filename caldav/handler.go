@@ -33,8 +33,9 @@ type Config struct {
 	Logger  *slog.Logger
 	// Way describes how a request arrived, to diagnose proxies; it may be nil.
 	Way func(*http.Request) string
-	// Did receives the action of a request that its method and address do not show; it may be nil.
-	Did func(ctx context.Context, what string)
+	// Did receives the action of a request and the other users that it concerns, as far as its method and address do
+	// not show them; it may be nil.
+	Did func(ctx context.Context, what, whom string)
 	// Reports receives the kind of each report; it may be nil.
 	Reports func(ctx context.Context, kind string)
 	// Push notifies apps on devices of changes; nil turns push off.

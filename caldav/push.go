@@ -204,7 +204,8 @@ func serveQuietly(x *request, serve func(*request) error) error {
 	if at.kind() == atObject {
 		at = at.parent()
 	}
-	if x.Push == nil || header == "" || at.kind() != atCalendar || x.R.Method == http.MethodGet {
+	// A delegate has no registrations here, and the owner's programs shall hear of the delegate's changes.
+	if x.Push == nil || x.caller.ActsFor() || header == "" || at.kind() != atCalendar || x.R.Method == http.MethodGet {
 		return serve(x)
 	}
 	ids, all := x.dontNotified(header)

@@ -109,6 +109,9 @@ func TestAClientIsNotToldOfItsOwnChange(t *testing.T) {
 		}
 		home := h.send(t, "POST /dav/calendars/alice/\nContent-Type: application/xml; charset=utf-8",
 			registration("https://push.example.net/home")).header.Get("Location")
+		if _, err := h.service.AddDelegate(t.Context(), h.caller("alice"), "bob", calendar.WriteAccess); err != nil {
+			t.Fatal(err)
+		}
 		for _, c := range []struct {
 			what, request, body string
 			told                int
@@ -123,6 +126,8 @@ func TestAClientIsNotToldOfItsOwnChange(t *testing.T) {
 			{"put by the tablet, refused", "PUT /dav/calendars/alice/work/b.ics\nIf-None-Match: *\nPush-Dont-Notify: " +
 				"\"" + tablet + "\"", pushEvent("b"), 0},
 			{"put by another client", "PUT /dav/calendars/alice/work/c.ics", pushEvent("c"), 3},
+			{"put by a delegate, for all", "PUT /dav/calendars/alice/work/d.ics\nAs: bob\nPush-Dont-Notify: *",
+				pushEvent("d"), 3},
 		} {
 			h.send(t, c.request, c.body)
 			due := h.due(t)

@@ -2,6 +2,7 @@ package caldav
 
 import (
 	"context"
+	"strings"
 
 	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
@@ -69,9 +70,13 @@ func once[T any](
 }
 
 // did reports the action of the request, for methods such as POST that have several.
-func (x *request) did(what string) {
+func (x *request) did(what string) { x.audit(what) }
+
+// audit reports the action of the request, "" for that of its method, and the names of the other users that it
+// concerns.
+func (x *request) audit(what string, whom ...string) {
 	if x.Did != nil {
-		x.Did(x.R.Context(), what)
+		x.Did(x.R.Context(), what, strings.Join(whom, " "))
 	}
 }
 

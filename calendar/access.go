@@ -168,7 +168,7 @@ func (c Caller) May(a Action, cal Calendar) error {
 		return Errorf(Forbidden, RulePrivileges, "%q mirrors a calendar of %s and takes no changes from here", cal.Name,
 			cal.Origin.From)
 	}
-	if a == ShareCalendar && (cal.Subscribed() || cal.Note) {
+	if a == ShareCalendar && cal.Private() {
 		// The owner's clients keep properties of a subscription, such as its feed's address, that are private to
 		// the owner.
 		return Errorf(Forbidden, RulePrivileges,
@@ -212,7 +212,7 @@ func (c Caller) MayOwn(a Action) error {
 // Sees reports whether the caller can see that the calendar exists. A delegate sees the calendars that the user owns,
 // but no subscriptions: clients keep their secret addresses in properties.
 func (c Caller) Sees(cal Calendar) bool {
-	if c.ActsFor() && (cal.Owner != c.User.ID || cal.Subscribed() || cal.Note) {
+	if c.ActsFor() && (cal.Owner != c.User.ID || cal.Private()) {
 		return false
 	}
 	return cal.Access > NoAccess && (c.Calendars == nil || slices.Contains(c.Calendars, cal.ID))

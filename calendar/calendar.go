@@ -97,6 +97,10 @@ type Calendar struct {
 	Note bool
 }
 
+// Private reports whether only the owner may use the calendar: it is a subscription, whose secret address is in its
+// properties.
+func (c Calendar) Private() bool { return c.Subscribed() || c.Note }
+
 // Followed reports whether the calendar is a subscription whose feed the server also fetches. CalDAV clients still
 // see a subscription; all other readers see a read-only calendar.
 func (c Calendar) Followed() bool { return (c.Note || c.Subscribed()) && c.Origin.Mirrors() }

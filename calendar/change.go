@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -36,6 +37,8 @@ type Change struct {
 	Agent    string
 	// Assistant is set when the change was made through MCP.
 	Assistant bool
+	// For is the user for whom User made the change as a delegate; empty otherwise.
+	For UserID
 	// Whom is the sharee, when the change is about a share of the calendar. Given is the access offered to them by
 	// this change.
 	Whom  UserID
@@ -57,8 +60,8 @@ type Change struct {
 
 	// The fields below are not logged; the store adds them for lists.
 
-	// UserName and WhomName are the names of User and Whom; empty when the user no longer exists.
-	UserName, WhomName string
+	// UserName, WhomName and ForName are the names of User, Whom and For; empty when the user no longer exists.
+	UserName, WhomName, ForName string
 	// Kind and Summary describe the object as it is now, or as it was last; empty when nothing of it is stored any
 	// more.
 	Kind    Kind
@@ -72,6 +75,14 @@ type Change struct {
 	// since it knows no caller.
 	In      Calendar
 	InTrash bool
+}
+
+// By names the author, and the user for whom a delegate made the change. It is empty if the author no longer exists.
+func (c Change) By() string {
+	if c.For == "" {
+		return c.UserName
+	}
+	return strings.TrimSpace(c.UserName + " as delegate of " + cmp.Or(c.ForName, "a deleted user"))
 }
 
 // Subject is the kind of thing that a change is about.

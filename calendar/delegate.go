@@ -2,7 +2,6 @@ package calendar
 
 import (
 	"context"
-	"strings"
 	"time"
 )
 
@@ -43,6 +42,14 @@ type DelegateKeeper interface {
 // ActsFor reports whether the caller makes the request as a delegate of User.
 func (c Caller) ActsFor() bool { return c.Delegate.ID != "" }
 
+// For returns the user for whom the caller acts as a delegate, "" if they act for themselves.
+func (c Caller) For() UserID {
+	if c.ActsFor() {
+		return c.User.ID
+	}
+	return ""
+}
+
 // Author returns the user who makes the request: the delegate if User has one here, otherwise User.
 func (c Caller) Author() User {
 	if c.ActsFor() {
@@ -64,18 +71,6 @@ func (c Caller) MayActFor() error {
 		return Errorf(Forbidden, RulePrivileges, "this token may not use the calendars of others as a delegate")
 	}
 	return nil
-}
-
-// AsDelegate follows the client's name in the journal entries of delegates. Then come the user's name and a
-// parenthesis.
-const AsDelegate = " (as delegate of "
-
-// JournalAgent returns the client's name for the journal. A delegate's entries name the user, too.
-func (c Caller) JournalAgent() string {
-	if c.ActsFor() {
-		return strings.TrimSpace(c.Agent + AsDelegate + c.User.Name + ")")
-	}
-	return c.Agent
 }
 
 // ErrNotDelegate reports that the caller is not a delegate of a user, who may not exist.

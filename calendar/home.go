@@ -33,6 +33,8 @@ type Member struct {
 	Version Version
 	// Gone is set when the address no longer has a calendar.
 	Gone bool
+	// Private is set if the user's delegates do not see the calendar, see [Calendar.Private].
+	Private bool
 }
 
 // HomeChange is a change of one address in a home.
@@ -78,7 +80,7 @@ func (h Home) Since(c Caller, since SyncToken, calendars []Calendar) []HomeChang
 
 // concerns reports whether the caller reaches the calendar.
 func (m Member) concerns(c Caller) bool {
-	if c.ActsFor() && m.Access != OwnerAccess {
+	if c.ActsFor() && (m.Access != OwnerAccess || m.Private) {
 		return false
 	}
 	return c.Calendars == nil || slices.Contains(c.Calendars, m.Calendar)
@@ -105,7 +107,7 @@ func (h *Home) Notice(calendars []Calendar) []Member {
 	var changed []Member
 	there := make(map[Segment]bool, len(calendars))
 	for _, cal := range calendars {
-		m := Member{Address: cal.Address(), Calendar: cal.ID, Seen: cal.seenAs(), Access: cal.Access}
+		m := Member{Address: cal.Address(), Calendar: cal.ID, Seen: cal.seenAs(), Access: cal.Access, Private: cal.Private()}
 		// The user's own calendar wins over a shared one with the same address; see Store.CalendarAt.
 		if there[m.Address] {
 			continue

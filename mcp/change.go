@@ -51,6 +51,7 @@ type changeView struct {
 	At       string              `json:"at"`
 	Weekday  string              `json:"weekday"`
 	User     shown               `json:"user,omitempty"`
+	For      shown               `json:"as_delegate_of,omitempty"`
 	With     shown               `json:"with,omitempty" doc:"The app, or the name of the token."`
 	Token    calendar.TokenID    `json:"token,omitempty"`
 	Did      calendar.ChangeKind `json:"did"`
@@ -202,7 +203,7 @@ func (b changeTools) writerOf(ctx context.Context, c *call, change calendar.Chan
 		return unknownAuthor // it may mirror one elsewhere no longer
 	case change.Subject() != calendar.AboutObject:
 		return agentOf(c.caller, &change)
-	case change.User != c.caller.User.ID:
+	case change.User != c.caller.Author().ID:
 		return cmp.Or(shown(change.UserName), unknownAuthor)
 	}
 	for _, text := range [...][]byte{change.After, change.Before} {
@@ -220,7 +221,7 @@ func (b changeTools) writerOf(ctx context.Context, c *call, change calendar.Chan
 // agentOf names the user who named the program or the token of a change, unless that is the caller or it says nothing
 // of one.
 func agentOf(who calendar.Caller, change *calendar.Change) shown {
-	if change == nil || change.Agent == "" || change.User == who.User.ID && !calendar.FromSource(change.Agent) {
+	if change == nil || change.Agent == "" || change.User == who.Author().ID && !calendar.FromSource(change.Agent) {
 		return ""
 	}
 	return cmp.Or(shown(change.UserName), unknownAuthor)
@@ -230,7 +231,7 @@ func (z zoned) change(c calendar.Change) changeView {
 	at := c.At.In(z.Location())
 	v := changeView{
 		ID: c.ID().String(), At: at.Format(time.RFC3339), Weekday: at.Weekday().String(),
-		User: shown(c.UserName), With: shown(c.Agent), Token: c.Token, Did: c.Did, Kind: kindWord(c.Kind),
+		User: shown(c.UserName), For: shown(c.ForName), With: shown(c.Agent), Token: c.Token, Did: c.Did, Kind: kindWord(c.Kind),
 		Title: shown(short(c.Summary, longestChangedTitle)), Calendar: c.In.ID,
 		In:  shown(short(c.In.Name, longestListedTitle)),
 		UID: shown(c.UID), Undoes: changeIDs(c.In.ID, c.Undoes), Lost: c.Forgotten(),

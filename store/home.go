@@ -12,7 +12,7 @@ import (
 const selectHome = `SELECT life.epoch, COALESCE(h.version, 0), COALESCE(h.pruned, 0), COALESCE(h.replaced, 0),
 		COALESCE(m.address, ''),
 		COALESCE(m.calendar_id, ''), COALESCE(m.seen, 0), COALESCE(m.access, 0), COALESCE(m.version, 0),
-		m.gone IS NOT NULL
+		m.gone IS NOT NULL, COALESCE(m.private, FALSE)
 	FROM life LEFT JOIN homes h ON h.user_id = $1 LEFT JOIN home_members m ON m.user_id = h.user_id
 	ORDER BY m.version`
 
@@ -34,7 +34,7 @@ func takeHome(home *calendar.Home) db.Taker {
 	return func(row db.Scanner) (bool, error) {
 		var m calendar.Member
 		err := row.Scan(&home.Epoch, &home.Version, &home.Pruned, &home.Replaced,
-			&m.Address, &m.Calendar, &m.Seen, &m.Access, &m.Version, &m.Gone)
+			&m.Address, &m.Calendar, &m.Seen, &m.Access, &m.Version, &m.Gone, &m.Private)
 		// Members are numbered from 1.
 		if m.Version > 0 {
 			home.Members = append(home.Members, m)
@@ -68,11 +68,11 @@ func (t calendarTx) PutMembers(
 			at := now.Unix()
 			gone = &at
 		}
-		err := t.Run(ctx, `INSERT INTO home_members (user_id, address, calendar_id, seen, access, version, gone)
-			VALUES ($1, $2, $3, $4, $5, $6, $7)
+		err := t.Run(ctx, `INSERT INTO home_members (user_id, address, calendar_id, seen, access, version, gone, private)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 			ON CONFLICT (user_id, address) DO UPDATE SET calendar_id = excluded.calendar_id, seen = excluded.seen,
-				access = excluded.access, version = excluded.version, gone = excluded.gone`,
-			user, m.Address, m.Calendar, m.Seen, int64(m.Access), m.Version, gone)
+				access = excluded.access, version = excluded.version, gone = excluded.gone, private = excluded.private`,
+			user, m.Address, m.Calendar, m.Seen, int64(m.Access), m.Version, gone, m.Private)
 		if err != nil {
 			return err
 		}

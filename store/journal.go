@@ -28,6 +28,7 @@ var insertLine = db.InsertInto("journal", 0, 3, db.Ignore, "", []db.Field{
 	db.BoolField("scheduled"),
 	db.NumberField("unpacked"),
 	db.BoolField("assistant"),
+	db.TextField("acting_for"),
 }...).Unlisted()
 
 const (
@@ -45,7 +46,7 @@ func (t objectTx) Log(ctx context.Context, c calendar.Change) error {
 	before, unpacked := pack(&t.store.packers, c.Before)
 	err := t.Row(ctx, insertLine,
 		c.Calendar, c.Version, c.Object, c.UID, c.Did, c.At.Unix(), c.User,
-		c.Token, c.Agent, c.Whom, given, before, c.Scheduled, unpacked, c.Assistant)
+		c.Token, c.Agent, c.Whom, given, before, c.Scheduled, unpacked, c.Assistant, c.For)
 	if err != nil {
 		return err
 	}
@@ -84,6 +85,7 @@ var logged = columns[calendar.Change]{
 	{"j.given", func(c *calendar.Change) any { return level{&c.Given} }},
 	{"j.scheduled", func(c *calendar.Change) any { return &c.Scheduled }},
 	{"j.assistant", func(c *calendar.Change) any { return &c.Assistant }},
+	{"j.acting_for", func(c *calendar.Change) any { return &c.For }},
 	{lengthBefore("j"), func(c *calendar.Change) any { return &c.Size }},
 }
 
@@ -97,6 +99,7 @@ var (
 	asListed = append(slices.Clip(logged), columns[calendar.Change]{
 		{"COALESCE(u.name, '')", func(c *calendar.Change) any { return &c.UserName }},
 		{"COALESCE(w.name, '')", func(c *calendar.Change) any { return &c.WhomName }},
+		{"COALESCE(f.name, '')", func(c *calendar.Change) any { return &c.ForName }},
 		{"COALESCE(o.kind, '')", func(c *calendar.Change) any { return &c.Kind }},
 		{"COALESCE(o.summary, '')", func(c *calendar.Change) any { return &c.Summary }},
 		{"COALESCE(g.head_calendar, j.calendar_id)", func(c *calendar.Change) any { return &c.Unit.Calendar }},
@@ -120,6 +123,7 @@ var (
 	selectListed = `SELECT ` + asListed.list() + ` FROM journal j
 		LEFT JOIN users u ON u.id = j.user_id
 		LEFT JOIN users w ON w.id = j.whom
+		LEFT JOIN users f ON f.id = j.acting_for
 		LEFT JOIN objects o ON o.calendar_id = j.calendar_id AND o.name = j.object AND o.uid = j.uid
 		LEFT JOIN journal_units g ON g.calendar_id = j.calendar_id AND g.version = j.version `
 )

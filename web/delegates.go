@@ -48,9 +48,11 @@ func (p delegatePages) add() error {
 	if access < calendar.ReadAccess {
 		return p.listAgain(calendar.Errorf(calendar.Invalid, "", "choose whether the delegate may change events"))
 	}
-	if _, err := p.Service.AddDelegate(p.r.Context(), p.caller(), p.field("with"), access); err != nil {
+	added, err := p.Service.AddDelegate(p.r.Context(), p.caller(), p.field("with"), access)
+	if err != nil {
 		return p.listAgain(err)
 	}
+	p.did("delegates/add", added.Delegate.Name)
 	return p.done("delegates", "delegate-added")
 }
 
@@ -65,9 +67,16 @@ func (p delegatePages) listAgain(err error) error {
 
 func (p delegatePages) remove() error {
 	err := p.Service.RemoveDelegate(p.r.Context(), p.caller(), p.field("with"))
+	if err == nil {
+		p.did("delegates/remove", p.field("with"))
+	}
 	return p.after(err, "delegates", "delegate-removed")
 }
 
 func (p delegatePages) resign() error {
-	return p.after(p.Service.Resign(p.r.Context(), p.caller(), p.field("with")), "delegates", "delegate-resigned")
+	err := p.Service.Resign(p.r.Context(), p.caller(), p.field("with"))
+	if err == nil {
+		p.did("delegates/resign", p.field("with"))
+	}
+	return p.after(err, "delegates", "delegate-resigned")
 }

@@ -20,6 +20,8 @@ func TestDelegates(t *testing.T) {
 		ann.post("delegates", "with", "carl", "access", "read").shows(http.StatusNotFound, "carl")
 		ann.post("delegates", "with", "bob", "access", "busy").shows(http.StatusUnprocessableEntity,
 			"Choose whether the delegate may change events")
+		ann.post("delegates/remove", "with", "").shows(http.StatusNotFound)
+		bob.post("delegates/resign", "with", "").shows(http.StatusNotFound)
 		ann.post("delegates/remove", "with", "bob").at("delegates?done=delegate-removed").
 			shows(http.StatusOK, "You have none.")
 		bob.post("delegates/resign", "with", "ann").shows(http.StatusNotFound, "has made you their delegate")

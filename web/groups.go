@@ -104,7 +104,7 @@ func (p groupPages) addMembers(name string) error {
 	return err
 }
 
-// did writes an administrator's action to the audit log.
+// did writes an action that concerns another user to the audit log.
 func (p *pageRequest) did(what, whom string) {
 	if p.Did != nil {
 		p.Did(p.r.Context(), what, whom)

@@ -51,7 +51,7 @@ type Config struct {
 	Named func(ctx context.Context, user string)
 	// Refused reports a wrong password, code or passkey to the log.
 	Refused func(ctx context.Context)
-	// Did passes an administrator's action and its object to the audit log; nil if there is none.
+	// Did passes an action and the other user that it concerns to the audit log; nil if there is none.
 	Did func(ctx context.Context, what, whom string)
 	// NewUser creates a user with their initial calendars; ChangeUser changes one, with all consequences.
 	NewUser    func(context.Context, auth.NewUser) (calendar.User, error)

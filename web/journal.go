@@ -36,7 +36,7 @@ func (p *pageRequest) changes(c clock, found []calendar.Change) []change {
 	var list []change
 	for _, one := range found {
 		list = append(list, change{
-			ID: one.ID().String(), When: c.Ago(one.At), By: excerpt(one.UserName), With: excerpt(one.Agent),
+			ID: one.ID().String(), When: c.Ago(one.At), By: excerpt(one.By()), With: excerpt(one.Agent),
 			Text: sentenceCase(describe.Change(one, c.zone.Location(), quoted)), In: swatchOf(one.In),
 			Compared: one.Did == calendar.Modified && one.Subject() != calendar.AboutShare && !one.Forgotten(),
 			Undone:   one.UndoneBy > 0, Undoable: one.UndoneBy == 0 && !one.Forgotten() && !one.Did.Answers(),

@@ -285,8 +285,8 @@ func (w *Tx) NextVersion(ctx context.Context, id calendar.CalendarID) (*LockedCa
 // WriteEntry writes a journal entry with the calendar's current version.
 func (w *Tx) WriteEntry(ctx context.Context, in *LockedCalendar, e calendar.Change) error {
 	e.Calendar, e.Version, e.At, e.Undoes = in.ID, in.Version, w.Now(), w.Undoes
-	e.User, e.Token, e.Agent = w.Caller.Author().ID, w.Caller.Token, w.Caller.JournalAgent()
-	e.Assistant = w.Caller.Assistant
+	e.User, e.Token, e.Agent = w.Caller.Author().ID, w.Caller.Token, w.Caller.Agent
+	e.For, e.Assistant = w.Caller.For(), w.Caller.Assistant
 	in.replaced += int64(len(e.Before))
 	if e.Did == calendar.Deleted {
 		in.replaced += int64(len(e.Before)) // the tombstone has it as well

@@ -3,8 +3,6 @@ package describe
 import (
 	"regexp"
 	"strings"
-
-	"caldav-mcp-server/calendar"
 )
 
 var (
@@ -21,12 +19,8 @@ var appleSystems = map[string]string{
 }
 
 // Program returns a readable program name for the agent in a journal entry. The agent is a User-Agent, which is
-// reduced to name and version, or the name of an access token, which is returned unchanged. The note on a delegate
-// stays.
+// reduced to name and version, or the name of an access token, which is returned unchanged.
 func Program(agent string) string {
-	if client, owner, delegated := strings.Cut(agent, calendar.AsDelegate); delegated {
-		return Program(client) + calendar.AsDelegate + owner
-	}
 	m := product.FindStringSubmatch(agent)
 	if m == nil {
 		return agent

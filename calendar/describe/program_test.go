@@ -9,11 +9,10 @@ import (
 func TestProgram(t *testing.T) {
 	t.Parallel()
 	for agent, want := range map[string]string{
-		"":                              "",
-		"command line":                  "command line",
-		"Claude on laptop":              "Claude on laptop",
-		"Work/Home":                     "Work/Home", // a token
-		"curl/8.5 (as delegate of ann)": "curl 8.5 (as delegate of ann)",
+		"":                 "",
+		"command line":     "command line",
+		"Claude on laptop": "Claude on laptop",
+		"Work/Home":        "Work/Home", // a token
 		"Mozilla/5.0 (X11; Linux x86_64; rv:153.0) Gecko/20100101 Thunderbird/153.7": "Thunderbird 153.7",
 		"Mozilla/5.0 (X11; Linux x86_64; rv:153.0)":                                  "Mozilla 5.0",
 		"iOS/18.1 (22B83) dataaccessd/1.0":                                           "Calendar on iOS 18.1",

@@ -58,26 +58,34 @@ func checkDelegate(d calendar.Delegation) error {
 func put(ctx context.Context, tx *change.Tx, had []calendar.Delegation, d calendar.Delegation) error {
 	known := slices.ContainsFunc(had, func(h calendar.Delegation) bool { return h.Delegate.ID == d.Delegate.ID })
 	if !known && len(had) >= calendar.MaxDelegates {
-		return calendar.Errorf(calendar.Invalid, "",
-			"you have %d delegates already, the most possible: remove one first", calendar.MaxDelegates)
+		return errFull()
 	}
 	return tx.PutDelegation(ctx, d)
 }
 
+func errFull() error {
+	return calendar.Errorf(calendar.Invalid, "", "a user can have %d delegates: remove one first",
+		calendar.MaxDelegates)
+}
+
 // SetDelegates makes these users the caller's delegates with that access, in place of all others with it. A user among
-// them who had another access gets this one.
+// them who had another access gets this one. It returns the users whose access this gave or ended.
 func (s *Delegator) SetDelegates(
 	ctx context.Context, c calendar.Caller, access calendar.Access, users []calendar.User,
-) error {
+) (given, ended []calendar.User, err error) {
 	if err := c.MayOwn(calendar.AppointDelegates); err != nil {
-		return err
+		return nil, nil, err
+	}
+	if len(users) > calendar.MaxDelegates {
+		return nil, nil, errFull()
 	}
 	for _, u := range users {
 		if err := checkDelegate(calendar.Delegation{Owner: c.User, Delegate: u, Access: access}); err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
-	return s.sharer.change(ctx, c, func(tx *change.Tx) error {
+	err = s.sharer.change(ctx, c, func(tx *change.Tx) error {
+		given, ended = nil, nil // of an earlier try
 		had, err := tx.Delegates(ctx, c.User.ID)
 		if err != nil {
 			return err
@@ -90,18 +98,26 @@ func (s *Delegator) SetDelegates(
 			if err := tx.DropDelegation(ctx, c.User.ID, d.Delegate.ID); err != nil {
 				return err
 			}
+			ended = append(ended, d.Delegate)
 		}
 		for _, u := range users {
 			if had, err = tx.Delegates(ctx, c.User.ID); err != nil {
 				return err
 			}
 			d := calendar.Delegation{Owner: c.User, Delegate: u, Access: access, Created: s.now()}
+			if slices.ContainsFunc(had, func(h calendar.Delegation) bool {
+				return h.Delegate.ID == u.ID && h.Access == access
+			}) {
+				continue
+			}
 			if err := put(ctx, tx, had, d); err != nil {
 				return err
 			}
+			given = append(given, u)
 		}
 		return nil
 	})
+	return given, ended, err
 }
 
 // RemoveDelegate ends the delegation of one of the caller's delegates.
@@ -116,7 +132,8 @@ func (s *Delegator) RemoveDelegate(ctx context.Context, c calendar.Caller, who s
 			return err
 		}
 		i := slices.IndexFunc(had, func(d calendar.Delegation) bool {
-			return strings.EqualFold(d.Delegate.Name, who) || strings.EqualFold(d.Delegate.Email, who)
+			// A delegate may have no mail address, which is not a name.
+			return strings.EqualFold(d.Delegate.Name, who) || who != "" && strings.EqualFold(d.Delegate.Email, who)
 		})
 		if i < 0 {
 			return calendar.Errorf(calendar.NotFound, "", "%q is not your delegate", who)

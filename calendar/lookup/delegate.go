@@ -21,6 +21,33 @@ func (s *Reader) ActFor(ctx context.Context, c calendar.Caller, owner string) (c
 	return c.As(all[i]), nil
 }
 
+// ActAt returns the caller for a request about a calendar: the caller as a delegate of the calendar's owner, if a
+// delegation gives more access than the caller has, otherwise the caller.
+func (s *Reader) ActAt(ctx context.Context, c calendar.Caller, id calendar.CalendarID) (calendar.Caller, error) {
+	if c.MayActFor() != nil {
+		return c, nil
+	}
+	own, err := s.Calendar(ctx, c, id)
+	if own.Access >= calendar.WriteAccess || err != nil && calendar.ReasonOf(err) != calendar.NotFound {
+		return c, err
+	}
+	all, err := s.DelegatedTo(ctx, c)
+	for _, d := range all {
+		if d.Access <= own.Access || own.ID != "" && own.Owner != d.Owner.ID {
+			continue
+		}
+		acting := c.As(d)
+		_, err := s.Calendar(ctx, acting, id)
+		switch {
+		case err == nil:
+			return acting, nil
+		case calendar.ReasonOf(err) != calendar.NotFound:
+			return c, err
+		}
+	}
+	return c, err
+}
+
 // DelegatedTo returns the delegations that the caller has from other users, sorted by the owners' names.
 func (s *Reader) DelegatedTo(ctx context.Context, c calendar.Caller) ([]calendar.Delegation, error) {
 	if err := c.MayActFor(); err != nil {

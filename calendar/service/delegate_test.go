@@ -97,11 +97,29 @@ func TestDelegateUsesCalendars(t *testing.T) {
 		}
 		_, err = h.Put(h.ctx, acting, work, calendar.Draft{Name: "1.ics", Data: []byte(event("one", 2, "x"))})
 		h.must(err)
+		// A client's name says nothing about delegates, although it may contain such words.
+		forger := h.alice
+		forger.Agent = "curl (as delegate of carl)"
+		_, err = h.Put(h.ctx, forger, work, calendar.Draft{Name: "2.ics", Data: []byte(event("two", 2, "x"))})
+		h.must(err)
+		by := map[calendar.ObjectName]string{}
 		for line, err := range h.Store.Journal(h.ctx, work.ID, calendar.JournalQuery{}) {
 			h.must(err)
-			if line.Object == "1.ics" && (line.User != h.bob.User.ID || line.Agent != "test (as delegate of alice)") {
-				t.Errorf("the journal names %q by %q", line.User, line.Agent)
-			}
+			by[line.Object] = line.By()
+		}
+		if diff := cmp.Diff(map[calendar.ObjectName]string{
+			"": "alice", "1.ics": "bob as delegate of alice", "2.ics": "alice",
+		}, by); diff != "" {
+			t.Errorf("the journal's authors (-want +got):\n%s", diff)
+		}
+		// The delegate sees neither a subscription of the owner's nor its end.
+		feed, err := h.CreateCalendar(h.ctx, h.alice, calendar.NewCalendar{Segment: "feed", Subscription: true})
+		h.must(err)
+		_, before := h.home(acting, calendar.SyncToken{})
+		h.must(h.DeleteCalendar(h.ctx, h.alice, feed.ID))
+		_, owners := h.home(h.alice, before)
+		if list, now := h.home(acting, before); list != "" || now != before || owners == before {
+			t.Errorf("the end of a subscription is seen as %q at %v, before %v", list, now, before)
 		}
 		// Nothing of it is in the delegate's own home.
 		own, err := h.Calendars(h.ctx, h.bob)
@@ -137,6 +155,8 @@ func TestDelegationEnds(t *testing.T) {
 		h.refused(err, calendar.NotFound, "", `no user "nobody" has made you`)
 		h.refused(h.RemoveDelegate(h.ctx, h.alice, "bob"), calendar.NotFound, "", `"bob" is not your delegate`)
 		acting = h.delegate()
+		// The delegate has no mail address, as many users have none.
+		h.refused(h.RemoveDelegate(h.ctx, h.alice, " "), calendar.NotFound, "", `"" is not your delegate`)
 		h.must(put(acting))
 		h.must(h.Resign(h.ctx, h.bob, "Alice"))
 		h.refused(put(acting), calendar.NotFound, "", "has made you their delegate")
@@ -170,12 +190,16 @@ func TestDelegatesRefused(t *testing.T) {
 			name := "user" + string(rune('a'+i))
 			h.user(name)
 			if err := add(h.alice, name, calendar.ReadAccess); i == calendar.MaxDelegates-1 {
-				h.refused(err, calendar.Invalid, "", "you have 20 delegates already")
+				h.refused(err, calendar.Invalid, "", "a user can have 20 delegates")
 			} else {
 				h.must(err)
 			}
 		}
-		h.must(h.SetDelegates(h.ctx, h.alice, calendar.WriteAccess, nil))
+		_, ended, err := h.SetDelegates(h.ctx, h.alice, calendar.WriteAccess, nil)
+		h.must(err)
+		if len(ended) != 1 || ended[0].Name != "bob" {
+			t.Errorf("this ended the access of %v", ended)
+		}
 		left, err := h.Delegates(h.ctx, h.alice)
 		h.must(err)
 		if len(left) != calendar.MaxDelegates-1 || left[0].Delegate.Name != "usera" {

@@ -29,7 +29,7 @@ func OpenAudit(p *console.Console, c settings.Config, log *slog.Logger) (*server
 var reading = []string{"serve", "export", "backup", "mcp", "doctor", "health", "show-server"}
 
 // audit logs a command, if the audit log is a file: standard output belongs to the command. Of its arguments, the line
-// has only the name of a user or group.
+// has only the names of users and groups.
 func audit(p *console.Console, c Command, config settings.Config, flags *flag.FlagSet, operands []string,
 	failed error,
 ) error {
@@ -51,8 +51,11 @@ func audit(p *console.Console, c Command, config settings.Config, flags *flag.Fl
 	return a.Close()
 }
 
-// whom returns the user or group that a command acts on.
+// whom returns the user or group that a command acts on. A delegate is named after the owner.
 func whom(c Command, flags *flag.FlagSet, operands []string) string {
+	if slices.Equal(c.Operands, []string{"DELEGATE"}) {
+		return flags.Lookup("user").Value.String() + " " + strings.Join(operands, " ")
+	}
 	if len(c.Operands) > 0 && (c.Operands[0] == "NAME" || c.Operands[0] == "GROUP") {
 		return operands[0]
 	}

@@ -127,6 +127,7 @@ type journalLine struct {
 	Change   string              `json:"change"`
 	At       time.Time           `json:"at"`
 	User     string              `json:"user"`
+	For      string              `json:"as_delegate_of,omitempty"`
 	Token    calendar.TokenID    `json:"token,omitempty"`
 	Agent    string              `json:"agent,omitempty"`
 	Did      calendar.ChangeKind `json:"did"`
@@ -145,6 +146,8 @@ type journalLine struct {
 	UndoneBy string              `json:"undone_by,omitempty"`
 	Lost     bool                `json:"forgotten,omitempty"`
 	Changed  []journalDifference `json:"differences,omitempty"`
+	// by names the author and, for a delegate's change, the other user.
+	by string
 }
 
 type journalDifference struct {
@@ -159,7 +162,7 @@ func inQuotes(text string) string { return fmt.Sprintf("%q", console.Shown(text)
 
 func lineOf(c calendar.Change) journalLine {
 	l := journalLine{
-		Change: c.ID().String(), At: c.At.UTC(), User: c.UserName, Token: c.Token, Agent: describe.Program(c.Agent),
+		Change: c.ID().String(), At: c.At.UTC(), User: c.UserName, For: c.ForName, by: c.By(), Token: c.Token, Agent: describe.Program(c.Agent),
 		Did: c.Did, What: describe.Change(c, time.UTC, inQuotes), Type: c.Subject(),
 		Calendar: c.In.ID, In: c.In.Name, Name: c.Object, UID: c.UID, Kind: c.Kind, Title: c.Summary,
 		Lost: c.Forgotten(),
@@ -219,7 +222,7 @@ func (l journalLine) state() string {
 
 func (l journalLine) row() []string {
 	return []string{
-		console.ShownTime(l.At), l.User, l.Agent, l.did(), l.title(), l.In, l.state(), briefChange(l.Change),
+		console.ShownTime(l.At), l.by, l.Agent, l.did(), l.title(), l.In, l.state(), briefChange(l.Change),
 	}
 }
 
@@ -317,7 +320,7 @@ func (l journalLine) text() string {
 	rows := [][]string{
 		{"change", l.Change},
 		{"when", console.ShownTime(l.At)},
-		{"who", console.Shown(l.User)},
+		{"who", console.Shown(l.by)},
 		{"with", console.Shown(l.Agent)},
 		{"what", l.What},
 		{"calendar", console.Shown(l.In)},
