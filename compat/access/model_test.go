@@ -27,6 +27,8 @@ type person struct {
 	disabled bool
 	member   bool // of the group
 	blocks   map[*person]bool
+	// delegates has the access of this user's delegates.
+	delegates map[*person]int
 }
 
 // room is a calendar with one event. The event's title is known to nobody but who may read it, the name to who has any
@@ -80,6 +82,7 @@ type credential struct {
 	id      calendar.TokenID
 	scopes  calendar.Scope
 	bound   []*room // nil for all
+	others  bool    // also for calendars of people who made its user their delegate
 	ended   bool
 }
 
@@ -122,6 +125,18 @@ func (c *credential) has(r *room) int {
 	return level
 }
 
+// acts is what a program may do at the address of the calendar's owner, as a delegate.
+func (c *credential) acts(r *room) int {
+	if !c.works() || !c.others || c.bound != nil || c.scopes&calendar.ScopeRead == 0 || r.of.disabled ||
+		c.who.blocks[r.of] {
+		return nothing
+	}
+	return r.of.delegates[c.who]
+}
+
+// most is what a program may do in either way.
+func (c *credential) most(r *room) int { return max(c.has(r), c.acts(r)) }
+
 func (c *credential) mayWrite(r *room) bool {
 	return c.has(r) >= write && c.scopes&calendar.ScopeWrite != 0
 }
@@ -153,7 +168,7 @@ func (w *world) scan(what string, a answer, may func(*room) int, named func(*roo
 
 func (w *world) scanFor(what string, a answer, c *credential) {
 	w.Helper()
-	w.scan(what, a, c.has, func(r *room) bool {
-		return c.works() && (c.bound == nil || slices.Contains(c.bound, r)) && r.knowsName(c.who)
+	w.scan(what, a, c.most, func(r *room) bool {
+		return c.acts(r) > nothing || c.works() && (c.bound == nil || slices.Contains(c.bound, r)) && r.knowsName(c.who)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -76,10 +77,11 @@ func newWorld(s *server, asks bool) *world {
 	for _, name := range []string{"ann", "bob", "eve", "max"} {
 		u, err := s.auth.CreateUser(s.Context(), auth.NewUser{Name: name, Password: password, Timezone: "UTC"})
 		s.must(err)
-		p := &person{world: w, name: name, cookies: map[string]*http.Cookie{}, blocks: map[*person]bool{}}
+		p := &person{world: w, name: name, cookies: map[string]*http.Cookie{}, blocks: map[*person]bool{},
+			delegates: map[*person]int{}}
 		w.people = append(w.people, p)
 		w.credentials = append(w.credentials, &credential{
-			world: w, who: p, secret: password, scopes: calendar.ScopeAll,
+			world: w, who: p, secret: password, scopes: calendar.ScopeAll, others: true,
 		})
 		for range 2 {
 			w.makeRoom(p, calendar.Caller{User: u, Scopes: calendar.ScopeAll})
@@ -117,7 +119,7 @@ var levels = map[int][2]string{busy: {"busy", "free-busy"}, read: {"read", "read
 // step changes who may do what, by a door where it has one.
 func (w *world) step(r *rand.Rand) string {
 	p, to, on := pick(r, w.people), pick(r, w.people), pick(r, w.rooms)
-	switch r.IntN(14) {
+	switch r.IntN(16) {
 	case 0, 1, 2:
 		return w.share(r, on, to)
 	case 3:
@@ -138,9 +140,50 @@ func (w *world) step(r *rand.Rand) string {
 		return w.disable(p)
 	case 12:
 		return w.tokens(r, p)
+	case 13, 14:
+		return w.appoint(r, p, to)
 	default:
 		return w.links(r, on)
 	}
+}
+
+// appoint makes a user a delegate, or ends that: on the owner's page, at the owner's group, or on the delegate's page.
+func (w *world) appoint(r *rand.Rand, of, to *person) string {
+	if to == of || !of.enters(w) {
+		return "nothing"
+	}
+	had, level := of.delegates[to], read+r.IntN(2)
+	what := fmt.Sprintf("%s makes %s a delegate at %d", of.name, to.name, level)
+	a, done := answer{}, http.StatusSeeOther
+	switch n := r.IntN(4); {
+	case n == 0:
+		// The group has this delegate alone afterwards.
+		done = http.StatusMultiStatus
+		a = w.credentials[slices.Index(w.people, of)].dav("PROPPATCH", "/dav/principals/"+of.name+"/calendar-proxy-"+
+			map[int]string{read: "read", write: "write"}[level]+"/", `<propertyupdate xmlns="DAV:"><set><prop>`+
+			`<group-member-set><href>/dav/principals/`+to.name+`/</href></group-member-set></prop></set></propertyupdate>`)
+		for other, access := range of.delegates {
+			if access == level {
+				delete(of.delegates, other)
+			}
+		}
+		of.delegates[to] = level
+	case had == nothing || n == 1:
+		a = of.page("delegates", "with", to.name, "access", levels[level][0])
+		of.delegates[to] = level
+	case n == 2 && !to.blocks[of] && to.enters(w):
+		what = to.name + " resigns as delegate of " + of.name
+		a = to.page("delegates/resign", "with", of.name)
+		delete(of.delegates, to)
+	default:
+		what = of.name + " removes the delegate " + to.name
+		a = of.page("delegates/remove", "with", to.name)
+		delete(of.delegates, to)
+	}
+	if a.status != done || strings.Contains(a.body, "HTTP/1.1 4") {
+		w.Errorf("%s: %d %s", what, a.status, a.body)
+	}
+	return what
 }
 
 // sharer is a token with which somebody tries to share a calendar: mostly its owner's.
@@ -385,10 +428,12 @@ func (w *world) tokens(r *rand.Rand, p *person) string {
 			}
 		}
 	}
+	spec.ForOthers = spec.Calendars == nil && r.IntN(2) == 0
 	t, secret, err := w.auth.CreateToken(w.Context(), spec)
 	w.must(err)
 	w.credentials = append(w.credentials, &credential{
 		world: w, who: p, token: true, secret: string(secret), id: t.ID, scopes: scopes, bound: bound,
+		others: spec.ForOthers,
 	})
 	return fmt.Sprintf("a token of %s with scopes %d in %d calendars", p.name, scopes, len(bound))
 }
@@ -418,7 +463,9 @@ func (w *world) links(r *rand.Rand, on *room) string {
 func (w *world) probe(r *rand.Rand) string {
 	on := pick(r, w.rooms)
 	c := w.prober(r)
-	switch r.IntN(9) {
+	switch r.IntN(11) {
+	case 9, 10:
+		return w.probeDelegate(c, on)
 	case 0, 1:
 		return w.probeObject(c, on)
 	case 2, 3:
@@ -463,10 +510,14 @@ func (w *world) outcome(what string, done, want bool, a answer) {
 
 func (w *world) probeObject(c *credential, on *room) string {
 	what := fmt.Sprintf("%s reads %s, has %d", c.who.name, on.name, c.has(on))
-	for _, path := range []string{on.at(c.who), on.path} { // the owner's address is nobody else's
+	for _, path := range []string{on.at(c.who), on.path} { // only delegates use the owner's address
 		a := c.dav(http.MethodGet, path+"e.ics", "")
 		w.scanFor(what, a, c)
-		w.outcome(what+" at "+path, a.done(), c.has(on) >= read && path == on.at(c.who), a)
+		want := c.acts(on)
+		if path == on.at(c.who) {
+			want = c.has(on)
+		}
+		w.outcome(what+" at "+path, a.done(), want >= read, a)
 		if a.done() && !strings.Contains(a.body, on.title()) {
 			w.Errorf("%s: not the latest version: %s", what, a.body)
 		}
@@ -478,12 +529,21 @@ func (w *world) probeWrite(c *credential, on *room) string {
 	what := fmt.Sprintf("%s writes to %s, has %d", c.who.name, on.name, c.has(on))
 	next := fmt.Sprintf("%s%dx", on.secret, on.version+1)
 	var a answer
+	may := c.mayWrite(on)
 	if c.token && on.version%2 == 0 {
+		may = c.most(on) >= write && c.scopes&calendar.ScopeWrite != 0
 		a = c.tool("patch_event", map[string]any{"calendar_id": on.id, "event_uid": on.uid, "title": next})
 	} else {
 		a = c.dav(http.MethodPut, on.at(c.who)+"e.ics", event(on.uid, next))
 	}
-	w.outcome(what, a.done(), c.mayWrite(on), a)
+	w.wrote(what, on, a, may)
+	return what
+}
+
+// wrote checks the outcome of an attempt to write the event's next version.
+func (w *world) wrote(what string, on *room, a answer, may bool) {
+	w.Helper()
+	w.outcome(what, a.done(), may, a)
 	if a.done() {
 		on.version++
 	}
@@ -494,6 +554,36 @@ func (w *world) probeWrite(c *credential, on *room) string {
 	w.must(err)
 	if !strings.Contains(string(stored.Data), on.title()) {
 		w.Errorf("%s: stored is %s, want %s", what, stored.Data, on.title())
+	}
+}
+
+// probeDelegate lists, queries and changes a calendar at its owner's address.
+func (w *world) probeDelegate(c *credential, on *room) string {
+	level := c.acts(on)
+	what := fmt.Sprintf("%s at the address of %s, has %d", c.who.name, on.name, level)
+	if c.who == on.of {
+		return "nothing"
+	}
+	a := c.dav("PROPFIND", "/dav/calendars/"+on.of.name+"/", names)
+	w.scanFor(what, a, c)
+	for _, r := range w.rooms {
+		if r.of == on.of && strings.Contains(a.body, r.name) != (level > nothing) {
+			w.Errorf("%s: %s is listed wrongly: %s", what, r.name, a.body)
+		}
+	}
+	a = c.dav("REPORT", on.path, `<D:sync-collection xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:">`+
+		`<D:sync-token/><D:sync-level>1</D:sync-level><D:prop><C:calendar-data/></D:prop></D:sync-collection>`)
+	w.scanFor(what, a, c)
+	w.outcome(what, strings.Contains(a.body, on.title()), level >= read, a)
+	next := fmt.Sprintf("%s%dx", on.secret, on.version+1)
+	a = c.dav(http.MethodPut, on.path+"e.ics", event(on.uid, next))
+	w.wrote(what, on, a, level >= write && c.scopes&calendar.ScopeWrite != 0)
+	for _, refused := range [][3]string{
+		{"ACL", on.path, `<acl xmlns="DAV:"/>`}, {http.MethodDelete, on.path, ""},
+		{"MKCALENDAR", "/dav/calendars/" + on.of.name + "/more/", ""},
+	} {
+		a = c.dav(refused[0], refused[1], refused[2])
+		w.outcome(what+" "+refused[0], a.done(), false, a)
 	}
 	return what
 }
@@ -583,7 +673,7 @@ func (w *world) probeTools(r *rand.Rand, c *credential, on *room) string {
 	if tool.event && c.has(on) >= read && !strings.Contains(a.body, on.title()) {
 		w.Errorf("%s %s: no event: %s", what, tool.name, a.body)
 	}
-	if tool.name == "list_calendars" && strings.Contains(a.body, on.name) != (c.has(on) > nothing) {
+	if tool.name == "list_calendars" && strings.Contains(a.body, on.name) != (c.most(on) > nothing) {
 		w.Errorf("%s: %s", what, a.body)
 	}
 	return what
