@@ -130,7 +130,18 @@ type calendarsView struct {
 }
 
 func (b calendarTools) listCalendars(ctx context.Context, c *call, in *continued) (answer, error) {
-	return b.showCalendars(ctx, c, in, b.service.Calendars,
+	find := func(ctx context.Context, who calendar.Caller) ([]calendar.Calendar, error) {
+		own, err := b.service.Calendars(ctx, who)
+		if err != nil {
+			return nil, err
+		}
+		others, err := b.delegatedCalendars(ctx, who)
+		others = slices.DeleteFunc(others, func(cal calendar.Calendar) bool {
+			return slices.ContainsFunc(own, func(o calendar.Calendar) bool { return o.ID == cal.ID })
+		})
+		return append(own, others...), err
+	}
+	return b.showCalendars(ctx, c, in, find,
 		func(all []calendarView) noted { return noted{text: calendarViews(all)} })
 }
 

@@ -307,6 +307,11 @@ func (h *Handler) answer(
 	if needs := t.needs(c.asked); c.caller.Scopes&needs != needs {
 		return nil, t.errClosed(c.caller, needs)
 	}
+	end, err := h.actFor(ctx, t, c)
+	defer end()
+	if err != nil {
+		return nil, err
+	}
 	leave, err := h.enter(ctx, x.Caller.Owner)
 	if err != nil {
 		return nil, err

@@ -39,7 +39,10 @@ func standing(who calendar.Caller, cal calendar.Calendar, event *ical.Component)
 		v.Organizer = shown(short(bareAddress(p.Value()), longestListedTitle))
 		switch {
 		case isAccount(who, cal, p.Value()):
-			v.Untrusted, organizes = "", true // the user made it in the linked account
+			organizes = true
+			if !who.ActsFor() {
+				v.Untrusted = "" // the user made it in the linked account
+			}
 		case isOwn(who, p.Value()):
 			organizes = true
 		default:
@@ -71,10 +74,10 @@ func (c *call) about(by shown) {
 const unknownAuthor shown = "unknown"
 
 // authorOf names the author of a calendar's name and texts, unless that is the user: the owner of a shared calendar, or
-// the feed or account of a linked calendar. Everyone with write access there may have written any text in it.
+// the feed or account of a linked calendar. To a delegate, the owner is another person. Everyone with write access there may have written any text in it.
 func authorOf(who calendar.Caller, cal calendar.Calendar) shown {
 	switch {
-	case cal.Owner != "" && cal.Owner != who.User.ID:
+	case cal.Owner != "" && cal.Owner != who.Author().ID:
 		return shown(cal.OwnerName)
 	case cal.Origin.Mirrors():
 		return shown(short(cal.Origin.From, longestListedTitle))

@@ -119,6 +119,7 @@ var scanOffer = db.ScanInto(func(o *oauth.Offer) []any {
 		db.Words(&o.Calendars),
 		db.Seconds(&o.GrantExpires),
 		db.Seconds(&o.Expires),
+		&o.ForOthers,
 		&o.Grant,
 	}
 })
@@ -141,10 +142,11 @@ func (s oauthStore) InsertOffer(ctx context.Context, o oauth.Offer, forget time.
 		}
 		return t.Run(ctx,
 			`INSERT INTO oauth_offers (id, digest, client_id, user_id, redirect, challenge, resource, name, scopes,
-				bound, calendars, grant_expires, expires, token_id)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, '')`,
+				bound, calendars, grant_expires, expires, for_others, token_id)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, '')`,
 			o.ID, o.Digest, o.Client, o.User, o.Redirect, o.Challenge, o.Resource, o.Name, o.Scopes,
-			o.Calendars != nil, strings.Join(ids, " "), unlessZero(o.GrantExpires), o.Expires.Unix())
+			o.Calendars != nil, strings.Join(ids, " "), unlessZero(o.GrantExpires), o.Expires.Unix(),
+			o.ForOthers)
 	})
 }
 
@@ -152,7 +154,8 @@ func (s oauthStore) InsertOffer(ctx context.Context, o oauth.Offer, forget time.
 func (s oauthStore) Offer(ctx context.Context, id auth.SecretID) (oauth.Offer, error) {
 	return db.RowOf(ctx, s.db.Reads, scanOffer,
 		`SELECT id, digest, client_id, user_id, redirect, challenge, resource, name, scopes,
-		CASE WHEN bound THEN calendars END, grant_expires, expires, token_id FROM oauth_offers WHERE id = $1`, id)
+		CASE WHEN bound THEN calendars END, grant_expires, expires, for_others, token_id
+		FROM oauth_offers WHERE id = $1`, id)
 }
 
 // TakeUp implements [oauth.Store].

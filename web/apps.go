@@ -37,8 +37,10 @@ type app struct {
 	ID   calendar.TokenID
 	Name string
 	// May describes its scopes, On its calendars; empty means all.
-	May, On                string
-	Tools                  []calendar.ToolName
+	May, On string
+	Tools   []calendar.ToolName
+	// Others is set if it may use the calendars of users who made the visitor their delegate.
+	Others                 bool
 	Created, Used, Expires string
 	// Ended is set after revocation. A revoked app stays listed while Made is not 0.
 	Expired, Ended bool
@@ -89,6 +91,7 @@ func (p appPages) apps() ([]app, error) {
 		}
 		list = append(list, app{
 			ID: t.ID, Name: excerpt(t.Name), May: mayDo(t.Scopes), On: named(t.Calendars, all), Tools: t.Tools,
+			Others:  t.ForOthers,
 			Created: c.date(t.Created), Used: c.Ago(t.LastUsed), Expires: c.Moment(t.Expires),
 			Expired: !t.Valid(p.Now()),
 			Ended:   !t.Revoked.IsZero(), Made: count[t.ID],
@@ -117,7 +120,9 @@ type appContent struct {
 	// Scopes and Calendars are the choices.
 	Scopes    []choice
 	Calendars []choice
-	Days      string
+	// Others is set if the box for other users' calendars is ticked.
+	Others bool
+	Days   string
 	// Secret is the password of the app just created. It cannot be shown again.
 	Secret             auth.Secret
 	URL, MCP, UserName string
@@ -134,6 +139,7 @@ type newApp struct {
 	name, days string
 	scopes     []string
 	calendars  []string
+	others     bool
 }
 
 // appLives are the choices for an app's expiry, in days; 0 means never.
@@ -147,7 +153,7 @@ func (p appPages) appForm() (appContent, error) {
 
 func (p appPages) appContent(n newApp) (appContent, error) {
 	content := appContent{
-		Name: n.name, Days: n.days, URL: p.address().String(), MCP: p.assistantsURL(), UserName: p.user().Name,
+		Name: n.name, Days: n.days, Others: n.others, URL: p.address().String(), MCP: p.assistantsURL(), UserName: p.user().Name,
 	}
 	for _, name := range auth.ScopeNames(p.scopes()) {
 		scope, err := auth.ParseScopes(name)
@@ -166,7 +172,9 @@ func (p appPages) appContent(n newApp) (appContent, error) {
 }
 
 func (p appPages) createApp() error {
-	n := newApp{p.field("name"), p.field("days"), p.r.PostForm["scope"], p.r.PostForm["calendar"]}
+	n := newApp{
+		p.field("name"), p.field("days"), p.r.PostForm["scope"], p.r.PostForm["calendar"], p.field("others") != "",
+	}
 	content, err := p.appContent(n)
 	if err != nil {
 		return err
@@ -180,7 +188,7 @@ func (p appPages) createApp() error {
 }
 
 func (p appPages) makeApp(n newApp) (auth.Token, auth.Secret, error) {
-	spec := auth.TokenSpec{User: p.user().Name, Name: n.name}
+	spec := auth.TokenSpec{User: p.user().Name, Name: n.name, ForOthers: n.others}
 	if len(n.scopes) > 0 {
 		var err error
 		if spec.Scopes, err = auth.ParseScopes(strings.Join(n.scopes, ",")); err != nil {

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/watch"
@@ -61,6 +63,35 @@ func TestApps(t *testing.T) {
 		h.pass(time.Hour)
 		b.get("apps/new?name=Thunderbird").at("confirm?next=apps%2Fnew%3Fname%3DThunderbird")
 	})
+}
+
+// TestAppsForDelegates: a phone and an app password with a ticked box reach the calendars of people who appointed the
+// visitor, others do not, and the list says which do.
+func TestAppsForDelegates(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann := h.user("ann")
+		b := h.as("ann")
+		const words = "also of people who made you their delegate"
+		b.post("apps/new", "name", "Mail", "scope", "read", "days", "0").shows(http.StatusOK, "Password for Mail")
+		b.get("apps").shows(http.StatusOK, "Mail").hides(words)
+		b.post("connect/android").shows(http.StatusOK, "DAVx⁵")
+		b.get("apps").shows(http.StatusOK, words)
+		b.get("apps/new").shows(http.StatusOK, "Also the calendars of people who made you their delegate")
+		work := h.made(ann, "Work")
+		b.post("apps/new", "name", "x", "scope", "read", "days", "0", "others", "yes", "calendar", string(work.ID)).
+			shows(http.StatusUnprocessableEntity, "cannot use the calendars of others")
+		b.post("apps/new", "name", "Desk", "scope", "read", "days", "0", "others", "yes").shows(http.StatusOK)
+		reach := map[string]bool{}
+		all, err := h.auth.Tokens(t.Context(), "ann")
+		h.must(err)
+		for _, token := range all {
+			reach[token.Name] = token.ForOthers
+		}
+		if diff := cmp.Diff(map[string]bool{"Mail": false, "DAVx⁵": true, "Desk": true}, reach); diff != "" {
+			t.Errorf("tokens that reach others' calendars (-want +got):\n%s", diff)
+		}
+	}, reachable)
 }
 
 // What an assistant set up is listed when it is revoked, and after that, and goes where its user says so.

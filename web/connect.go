@@ -129,7 +129,7 @@ func (p connectPages) connectDevice() error {
 		return p.again("device", content, calendar.Errorf(calendar.Invalid, "", "no code was created"))
 	}
 	_, secret, err := p.Auth.CreateToken(p.r.Context(), auth.TokenSpec{
-		User: p.user().Name, Name: d.app, Scopes: calendar.ScopeAll,
+		User: p.user().Name, Name: d.app, Scopes: calendar.ScopeAll, ForOthers: true,
 	})
 	if err != nil {
 		return p.again("device", content, err)

@@ -419,6 +419,8 @@ func TestConsent(t *testing.T) {
 			!strings.Contains(page.body, `value="`+string(work.ID)+`" checked`) || to != nil {
 			t.Errorf("the ticks are gone, or the browser was sent to %v:\n%s", to, page.body)
 		}
+		page, _ = say(b, "answer", "allow", "scope", "read", "others", "yes", "calendar", string(work.ID), "days", "30")
+		page.shows(http.StatusUnprocessableEntity, "only together with all of yours")
 		if granted, err := h.auth.Tokens(t.Context(), "ann"); err != nil || len(granted) != 0 {
 			t.Errorf("granted %v, %v", granted, err)
 		}
@@ -459,6 +461,32 @@ func TestConsent(t *testing.T) {
 		page.shows(http.StatusConflict, "or has expired")
 		// Anyone who signed in a while ago says once more who they are before they hand out power.
 		b.get(a.request()).shows(http.StatusOK, "Confirm that it is you")
+	})
+}
+
+// TestConsentForDelegates: only the ticked box lets a client use the calendars of people who made the user their
+// delegate. Users who have none do not see it.
+func TestConsentForDelegates(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.user("ann")
+		h.user("bob")
+		b, a := h.as("ann"), h.program(claudeRedirect)
+		const box = "Also the calendars of people who made you their delegate"
+		b.get(a.request("scope", "read")).shows(http.StatusOK).hides(box)
+		h.as("bob").post("delegates", "with", "ann", "access", "read").at("delegates?done=delegate-added")
+		for _, ticked := range []bool{false, true} {
+			question := b.get(a.request("scope", "read")).shows(http.StatusOK, box, "bob")
+			answer := append(question.consent(), "answer", "allow", "scope", "read", "all", "yes", "days", "0")
+			if ticked {
+				answer = append(answer, "others", "yes")
+			}
+			_, to := b.elsewhere(func() shown { return b.post("allow", answer...) })
+			got := a.exchange(to.Query().Get("code")).is(h, http.StatusOK, "")
+			if _, c := h.comes(got.text("access_token")); c.ForOthers != ticked {
+				t.Errorf("ticked %v: the caller is %+v", ticked, c)
+			}
+		}
 	})
 }
 

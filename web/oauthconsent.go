@@ -39,10 +39,12 @@ type consentContent struct {
 	// any program on the person's machine can pose as the client.
 	Added, Described, Local bool
 	Scopes                  []consentScope
-	// All is set if the box for all calendars is ticked.
-	All       bool
-	Calendars []consentCalendar
-	Ages      []consentAge
+	// All is set if the box for all calendars is ticked, Others if that for delegated calendars is. Delegators are the
+	// users who made the visitor their delegate; the box is shown if there are any.
+	All, Others bool
+	Delegators  string
+	Calendars   []consentCalendar
+	Ages        []consentAge
 	// Query is the client's request, and Seal proves that this person was shown it.
 	Query, Seal string
 }
@@ -152,6 +154,7 @@ func firstTicked(r oauth.Request) calendar.Scope {
 type consentForm struct {
 	scopes    calendar.Scope
 	all       bool
+	others    bool
 	calendars []calendar.CalendarID
 	days      int
 }
@@ -162,11 +165,16 @@ func (p consentPages) showConsent(query string, r oauth.Request, f consentForm, 
 	if err != nil {
 		return err
 	}
+	from, err := p.Service.DelegatedTo(p.r.Context(), p.caller())
+	if err != nil {
+		return err
+	}
 	c := consentContent{
 		Client: r.Client.Name, Host: r.Client.Host(r.Redirect), Redirect: oauth.HostOf(r.Redirect),
 		User:  p.user().Title(),
-		Added: r.Client.Kind == oauth.Added, Described: r.Client.Kind == oauth.Described, Local: r.Local(), All: f.all,
-		Query: query, Seal: p.seal(query, p.Now()),
+		Added: r.Client.Kind == oauth.Added, Described: r.Client.Kind == oauth.Described, Local: r.Local(), All: f.all, Others: f.others,
+		Delegators: delegatorsIn(from),
+		Query:      query, Seal: p.seal(query, p.Now()),
 	}
 	for _, name := range auth.ScopeNames(p.scopes()) {
 		scope, _ := auth.ParseScopes(name)
@@ -189,6 +197,21 @@ func (p consentPages) showConsent(query string, r oauth.Request, f consentForm, 
 		return p.again("allow", c, wrong)
 	}
 	return p.show("allow", c)
+}
+
+// mostNamed limits the delegators that the page names.
+const mostNamed = 5
+
+// delegatorsIn names the owners of delegations.
+func delegatorsIn(all []calendar.Delegation) string {
+	var names []string
+	for _, d := range all[:min(len(all), mostNamed)] {
+		names = append(names, excerpt(d.Owner.Title()))
+	}
+	if more := len(all) - mostNamed; more > 0 {
+		names = append(names, strconv.Itoa(more)+" more")
+	}
+	return strings.Join(names, ", ")
 }
 
 // formSource returns an address as a source for form-action. The syntax has no IPv6 addresses.
@@ -233,7 +256,7 @@ func (p consentPages) decide() error {
 }
 
 func (p consentPages) consentForm() (consentForm, error) {
-	f := consentForm{all: p.field("all") != ""}
+	f := consentForm{all: p.field("all") != "", others: p.field("others") != ""}
 	for _, name := range p.r.PostForm["scope"] {
 		scope, err := auth.ParseScopes(name)
 		if err != nil {
@@ -254,7 +277,7 @@ func (p consentPages) consentForm() (consentForm, error) {
 
 // choice returns the rights that the person grants, at most their own.
 func (p consentPages) choice(f consentForm) (oauth.Choice, error) {
-	c := oauth.Choice{Scopes: f.scopes}
+	c := oauth.Choice{Scopes: f.scopes, ForOthers: f.others}
 	if f.days > 0 {
 		c.Expires = p.Now().AddDate(0, 0, f.days)
 	}

@@ -73,10 +73,11 @@ type Offer struct {
 	// that requested it.
 	Redirect, Challenge string
 	Resource            auth.Resource
-	// Name, Scopes, Calendars and GrantExpires are for the future grant.
+	// Name, Scopes, Calendars, ForOthers and GrantExpires are for the future grant.
 	Name         string
 	Scopes       calendar.Scope
 	Calendars    []calendar.CalendarID
+	ForOthers    bool
 	GrantExpires time.Time
 	Expires      time.Time
 	// Grant is the resulting grant; empty until the code is exchanged.

@@ -30,6 +30,7 @@ func (b *bundle) proposed(u calendar.User, c oauth.Client, cals []calendar.Calen
 		Challenge: "challenge",
 		Resource:  "https://cal.example/mcp", Name: "Claude (claude.ai)",
 		Scopes: calendar.ScopeRead | calendar.ScopeWrite, Calendars: cals,
+		ForOthers:    true,
 		GrantExpires: b.now().Add(90 * 24 * time.Hour), Expires: b.now().Add(time.Minute),
 	}
 	b.must(b.InsertOffer(b.Context(), o, b.now().Add(-time.Hour)))
