@@ -107,7 +107,9 @@ func (h *Home) Notice(calendars []Calendar) []Member {
 	var changed []Member
 	there := make(map[Segment]bool, len(calendars))
 	for _, cal := range calendars {
-		m := Member{Address: cal.Address(), Calendar: cal.ID, Seen: cal.seenAs(), Access: cal.Access, Private: cal.Private()}
+		m := Member{
+			Address: cal.Address(), Calendar: cal.ID, Seen: cal.seenAs(), Access: cal.Access, Private: cal.Private(),
+		}
 		// The user's own calendar wins over a shared one with the same address; see Store.CalendarAt.
 		if there[m.Address] {
 			continue

@@ -231,7 +231,8 @@ func (z zoned) change(c calendar.Change) changeView {
 	at := c.At.In(z.Location())
 	v := changeView{
 		ID: c.ID().String(), At: at.Format(time.RFC3339), Weekday: at.Weekday().String(),
-		User: shown(c.UserName), For: shown(c.ForName), With: shown(c.Agent), Token: c.Token, Did: c.Did, Kind: kindWord(c.Kind),
+		User: shown(c.UserName), For: shown(c.ForName), With: shown(c.Agent),
+		Token: c.Token, Did: c.Did, Kind: kindWord(c.Kind),
 		Title: shown(short(c.Summary, longestChangedTitle)), Calendar: c.In.ID,
 		In:  shown(short(c.In.Name, longestListedTitle)),
 		UID: shown(c.UID), Undoes: changeIDs(c.In.ID, c.Undoes), Lost: c.Forgotten(),

@@ -45,14 +45,15 @@ func TestAssistantOfADelegate(t *testing.T) {
 		}
 		none := `no calendar \"` + string(work)
 		refused("list_events", day, none)
-		if list := use(t, door, "bob", "list_calendars", params{}, new(calendarsView)); strings.Contains(list, string(work)) {
+		list := use(t, door, "bob", "list_calendars", params{}, new(calendarsView))
+		if strings.Contains(list, string(work)) {
 			t.Errorf("listed without consent: %s", list)
 		}
 
 		bob := h.callers["bob"]
 		bob.ForOthers = true
 		h.callers["bob"] = bob
-		list := use(t, door, "bob", "list_calendars", params{}, new(calendarsView))
+		list = use(t, door, "bob", "list_calendars", params{}, new(calendarsView))
 		for _, part := range []string{string(work), `\"owner\":\"alice\"`, `\"permission\":\"read-write\"`,
 			`\"untrusted_text_by\":\"alice\"`} {
 			if !strings.Contains(list, part) {

@@ -74,7 +74,8 @@ func (c *call) about(by shown) {
 const unknownAuthor shown = "unknown"
 
 // authorOf names the author of a calendar's name and texts, unless that is the user: the owner of a shared calendar, or
-// the feed or account of a linked calendar. To a delegate, the owner is another person. Everyone with write access there may have written any text in it.
+// the feed or account of a linked calendar. To a delegate, the owner is another person. Everyone with write access
+// there may have written any text in it.
 func authorOf(who calendar.Caller, cal calendar.Calendar) shown {
 	switch {
 	case cal.Owner != "" && cal.Owner != who.Author().ID:

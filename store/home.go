@@ -68,7 +68,8 @@ func (t calendarTx) PutMembers(
 			at := now.Unix()
 			gone = &at
 		}
-		err := t.Run(ctx, `INSERT INTO home_members (user_id, address, calendar_id, seen, access, version, gone, private)
+		err := t.Run(ctx, `INSERT INTO home_members (user_id, address, calendar_id, seen, access, version, gone,
+				private)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 			ON CONFLICT (user_id, address) DO UPDATE SET calendar_id = excluded.calendar_id, seen = excluded.seen,
 				access = excluded.access, version = excluded.version, gone = excluded.gone, private = excluded.private`,

@@ -153,7 +153,8 @@ func (p appPages) appForm() (appContent, error) {
 
 func (p appPages) appContent(n newApp) (appContent, error) {
 	content := appContent{
-		Name: n.name, Days: n.days, Others: n.others, URL: p.address().String(), MCP: p.assistantsURL(), UserName: p.user().Name,
+		Name: n.name, Days: n.days, Others: n.others, URL: p.address().String(),
+		MCP: p.assistantsURL(), UserName: p.user().Name,
 	}
 	for _, name := range auth.ScopeNames(p.scopes()) {
 		scope, err := auth.ParseScopes(name)

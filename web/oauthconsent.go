@@ -172,7 +172,8 @@ func (p consentPages) showConsent(query string, r oauth.Request, f consentForm, 
 	c := consentContent{
 		Client: r.Client.Name, Host: r.Client.Host(r.Redirect), Redirect: oauth.HostOf(r.Redirect),
 		User:  p.user().Title(),
-		Added: r.Client.Kind == oauth.Added, Described: r.Client.Kind == oauth.Described, Local: r.Local(), All: f.all, Others: f.others,
+		Added: r.Client.Kind == oauth.Added, Described: r.Client.Kind == oauth.Described, Local: r.Local(), All: f.all,
+		Others:     f.others,
 		Delegators: delegatorsIn(from),
 		Query:      query, Seal: p.seal(query, p.Now()),
 	}

@@ -56,7 +56,8 @@ func (k *secretKeeper) unseal(a calendar.Account) (Secret, error) {
 	text, err := k.config.Sealer.Open(a.Secret, string(a.Owner), string(a.ID))
 	if err != nil {
 		return s, &Later{
-			Why: "the server can no longer decrypt this account's password, because its key changed: link the account again", Cause: err,
+			Why: "the server can no longer decrypt this account's password, because its key changed: link the " +
+				"account again", Cause: err,
 		}
 	}
 	if err := json.Unmarshal(text, &s); err != nil {

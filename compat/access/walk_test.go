@@ -161,7 +161,8 @@ func (w *world) appoint(r *rand.Rand, of, to *person) string {
 		done = http.StatusMultiStatus
 		a = w.credentials[slices.Index(w.people, of)].dav("PROPPATCH", "/dav/principals/"+of.name+"/calendar-proxy-"+
 			map[int]string{read: "read", write: "write"}[level]+"/", `<propertyupdate xmlns="DAV:"><set><prop>`+
-			`<group-member-set><href>/dav/principals/`+to.name+`/</href></group-member-set></prop></set></propertyupdate>`)
+			`<group-member-set><href>/dav/principals/`+to.name+
+			`/</href></group-member-set></prop></set></propertyupdate>`)
 		for other, access := range of.delegates {
 			if access == level {
 				delete(of.delegates, other)
