@@ -66,6 +66,7 @@ type oneOfMany struct {
 	What         shown               `json:"what"`
 	Conflicts    []shown             `json:"conflicts,omitempty"`
 	Declined     []shown             `json:"declined,omitempty" doc:"Rooms that this does not book, and why."`
+	Warnings     []string            `json:"warnings,omitempty"`
 	ETag         calendar.ETag       `json:"etag,omitempty"`
 	Untrusted    shown               `json:"untrusted_text_by,omitempty"`
 	// compared is set if the change gives times, whose conflicts are listed; only if it is of one instance.
@@ -270,6 +271,9 @@ func (v manyView) prose() prose {
 				word = "Would decline"
 			}
 			fmt.Fprintf(&b, "   %s: %s\n", word, defused(strings.Join(texts(one.Declined), "; ")))
+		}
+		if one.Warnings != nil {
+			fmt.Fprintf(&b, "   Tell the user: %s\n", strings.Join(one.Warnings, "; "))
 		}
 		if one.Conflicts != nil {
 			fmt.Fprintf(&b, "   At the same time: %s\n", defused(strings.Join(texts(one.Conflicts), "; ")))

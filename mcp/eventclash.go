@@ -36,6 +36,7 @@ func (v clashes) foreign() bool { return v.Conflicts != nil || v.Duplicates != n
 // createdView is a new event.
 type createdView struct {
 	eventView
+	warningsView
 	detailsView
 	clashes
 	toldView

@@ -62,8 +62,9 @@ func (b eventTools) rows() []tool {
 // changedView is an event after a change. Text and structured content are the same, because half of the hosts show
 // their model only one of them.
 type changedView struct {
-	eventView   `in:"create_event"`
-	SplitFrom   shown `json:"split_from_uid,omitempty" doc:"The series was split: its earlier part keeps this uid."`
+	eventView `in:"create_event"`
+	SplitFrom shown `json:"split_from_uid,omitempty" doc:"The series was split: its earlier part keeps this uid."`
+	warningsView
 	detailsView `in:"create_event"`
 	clashes     `in:"create_event"`
 	toldView    `in:"create_event"`
@@ -99,7 +100,8 @@ func (b eventTools) createEvent(ctx context.Context, c *call, cal calendar.Calen
 	}
 	rooms := b.refusals(ctx, c, cal, made, z, told, false)
 	return same(createdView{
-		viewOfEvent(made), z.details(c.caller, cal, made), beside, c.told(told, cal, made.Component, rooms),
+		viewOfEvent(made), leapDays(made.Component), z.details(c.caller, cal, made), beside,
+		c.told(told, cal, made.Component, rooms),
 	})
 }
 
@@ -275,7 +277,7 @@ func (b eventTools) change(
 	}
 	rooms := b.refusals(ctx, c, s.cal, now, s.zone, edited.Told, s.one())
 	view := changedView{
-		viewOfEvent(now), "", s.zone.details(c.caller, s.cal, now),
+		viewOfEvent(now), "", b.warnings(ctx, c, s, change.Fields), s.zone.details(c.caller, s.cal, now),
 		clashes{},
 		c.told(edited.Told, s.cal, now.Component, rooms),
 	}
@@ -294,6 +296,9 @@ func (b toolbox) editObject(
 	ctx context.Context, c *call, s subject, change edit.Change,
 ) (ledger.Edited, query.Instance, error) {
 	restoreFields(&change.Fields, s.found.Component)
+	if err := checkLoss(change.Fields, s.found.Component); err != nil {
+		return ledger.Edited{}, query.Instance{}, err
+	}
 	edit := func(by changer) (ledger.Edited, error) {
 		return by.EditObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Edit{
 			Change: change, When: s.when,

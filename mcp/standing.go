@@ -174,6 +174,7 @@ type toldView struct {
 // The reasons for sending attendees nothing.
 const (
 	untoldByToken = "this token lacks the scope invite: the others in this event were sent nothing"
+	uninvited     = "added without an invitation (SCHEDULE-AGENT=NONE); to invite, remove_attendees, then add_attendees"
 	untoldByUser  = "the user has no mail address here, so that nobody can be invited: the others in this event " +
 		"were sent nothing"
 	untoldByTrash = "restoring from the trash sends no messages: the other attendees will only learn of its next " +
@@ -200,7 +201,10 @@ func (c *call) invites() bool { return c.caller.HasScope(calendar.TellOthers) ==
 func (c *call) told(all []calendar.Told, cal calendar.Calendar, event *ical.Component, rooms refusals) toldView {
 	v := toldTo(rooms.accepted(all))
 	v.Declined = rooms.shown
-	if len(all) > 0 || !c.hasOthers(cal, event) {
+	if c.invites() && !cal.Origin.Mirrors() {
+		v.Unreached = append(v.Unreached, c.uninvited(cal, event)...)
+	}
+	if len(all) > 0 || v.Unreached != nil || !c.hasOthers(cal, event) {
 		return v
 	}
 	if cal.Origin.Mirrors() {
@@ -228,6 +232,25 @@ func untoldAtSource(from calendar.Origin, event *ical.Component) string {
 		return untoldByGuest
 	}
 	return ""
+}
+
+// uninvited lists the attendees whom an earlier call or an app added without an invitation (RFC 6638 §7.1). No change
+// of the event reaches them.
+func (c *call) uninvited(cal calendar.Calendar, event *ical.Component) []shown {
+	if event == nil {
+		return nil
+	}
+	if by := event.Property("ORGANIZER"); by == nil || !isOwnIn(c.caller, cal, by.Value()) {
+		return nil
+	}
+	var list []string
+	for _, p := range event.All("ATTENDEE") {
+		agent, _ := p.Param("SCHEDULE-AGENT")
+		if strings.EqualFold(agent, "NONE") && !isOwnIn(c.caller, cal, p.Value()) {
+			list = append(list, bareAddress(p.Value())+": "+uninvited)
+		}
+	}
+	return few(list)
 }
 
 // hasOthers reports whether an event has attendees other than the user.
