@@ -1,15 +1,13 @@
-// Package googletest is a small Google Calendar API v3 for tests: calendars, events, sync tokens and ETags as in the
-// published API description. It accepts no parameter and no field that the description does not have.
+// Package googletest is a Google Calendar API v3 for tests. It follows the published reference and guides, and accepts
+// no parameter and no field that the API's discovery document does not have.
+// https://developers.google.com/workspace/calendar/api/v3/reference
 package googletest
 
 import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -17,10 +15,8 @@ import (
 	"caldav-mcp-server/linked/rest/resttest"
 )
 
-// fieldsText is an extract of the discovery document.
-//
 //go:embed fields.txt
-var fieldsText string
+var fields string
 
 // Event is an event in JSON form.
 type Event = map[string]any
@@ -28,13 +24,20 @@ type Event = map[string]any
 // Calendar is a calendar with its events.
 type Calendar struct {
 	ID, Summary, Zone, Role string
-	events                  map[string]*stored
+
+	zone   *time.Location
+	events map[string]*entry
 }
 
-type stored struct {
-	event   Event
-	changed int
+// entry is a stored event. Its version is the server's counter at the last change; updated ignores reminders.
+type entry struct {
+	event            Event
+	version          int
+	created, updated time.Time
 }
+
+// Mail is a notification of a guest or an organizer.
+type Mail struct{ To, Summary string }
 
 // Server is the fake server.
 type Server struct {
@@ -45,220 +48,293 @@ type Server struct {
 	Good func(access string) bool
 	// Now is the server's clock for events; nil uses one that ticks with each change.
 	Now func() time.Time
-	// PageSize is the number of events per page.
+	// PageSize is the largest number of events per page; 0 means the documented one.
 	PageSize int
 	// Unlisted leaves cancelled instances out of lists by UID.
 	Unlisted bool
 	// Twice repeats the last event of a page on the next one.
 	Twice bool
 
+	api *resttest.Discovery
+
 	mu        sync.Mutex
-	calendars map[string]*Calendar
-	clock     int
-	forgotten int
-	tokens    map[string]bool
-	fields    map[string]bool
+	calendars []*Calendar
+	allowed   map[string]bool
+	version   int
+	// oldest is the version of the oldest valid sync token.
+	oldest int
+	mails  []Mail
+	pages  map[string]page
 }
 
 // New makes a server without calendars. It accepts the access token "good".
 func New() *Server {
-	s := &Server{
-		PageSize: 3, calendars: map[string]*Calendar{}, tokens: map[string]bool{"good": true},
-		fields: map[string]bool{},
-	}
-	for line := range strings.Lines(fieldsText) {
-		words := strings.Fields(line)
-		if len(words) > 1 && !strings.HasPrefix(line, "#") {
-			s.fields[words[0]] = true
-			if words[0] == "parameter" {
-				s.fields[words[1]+"?"+words[2]] = true
-			}
-		}
-	}
-	return s
+	return &Server{api: resttest.ReadDiscovery(fields), allowed: map[string]bool{"good": true}}
 }
 
-// Has reports whether the API description has a field, such as Event.summary.
-func (s *Server) Has(field string) bool { return s.fields[field] }
-
-// Add creates a calendar.
-func (s *Server) Add(id, zone string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.calendars[id] = &Calendar{
-		ID: id, Summary: "Calendar " + id, Zone: zone, Role: "owner", events: map[string]*stored{},
-	}
+// Busy is the answer to too many requests.
+// https://developers.google.com/workspace/calendar/api/guides/errors#403_rate_limit_exceeded
+func Busy() resttest.Fault {
+	return resttest.Fault{Status: http.StatusForbidden, Body: `{"error":{"errors":[{"domain":"usageLimits",` +
+		`"reason":"rateLimitExceeded","message":"Rate Limit Exceeded"}],"code":403,"message":"Rate Limit Exceeded"}}`}
 }
 
 // Allow replaces the accepted access tokens.
 func (s *Server) Allow(tokens ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tokens = map[string]bool{}
-	for _, t := range tokens {
-		s.tokens[t] = true
+	clear(s.allowed)
+	for _, token := range tokens {
+		s.allowed[token] = true
 	}
 }
+
+// Add creates a calendar that the account owns. The first one is its primary calendar.
+func (s *Server) Add(id, zone string) { s.Share(id, zone, "owner") }
+
+// Share creates a calendar that the account has a role in, such as reader.
+func (s *Server) Share(id, zone, role string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	where, err := time.LoadLocation(zone)
+	if err != nil {
+		panic(err)
+	}
+	s.calendars = append(s.calendars, &Calendar{id, "Calendar " + id, zone, role, where, map[string]*entry{}})
+}
+
+// Has reports whether the API description has a field, such as Event.summary.
+func (s *Server) Has(field string) bool { return s.api.Has(field) }
 
 // Forget expires all sync tokens.
 func (s *Server) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.forgotten = s.clock
+	s.version++
+	s.oldest = s.version
+}
+
+// Mails returns the notifications so far.
+func (s *Server) Mails() []Mail {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Mail(nil), s.mails...)
+}
+
+// owned runs a change of the owner in the browser.
+func (s *Server) owned(calendar string, change func(*Calendar) *resttest.Problem) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, p := s.calendar(calendar)
+	if p == nil {
+		p = change(c)
+	}
+	if p != nil {
+		panic(p.Message)
+	}
+}
+
+// Events returns the existing events by id, with cancelled instances.
+func (s *Server) Events(calendar string) map[string]Event {
+	all := map[string]Event{}
+	s.owned(calendar, func(c *Calendar) *resttest.Problem {
+		for id, e := range c.events {
+			if !e.deleted() {
+				all[id] = c.view(e, c.zone)
+			}
+		}
+		return nil
+	})
+	return all
 }
 
 // Set writes an event, as the owner does in the browser.
 func (s *Server) Set(calendar string, e Event) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.put(s.calendars[calendar], e)
+	data, err := json.Marshal(e)
+	if e = nil; err != nil || json.Unmarshal(data, &e) != nil {
+		panic(err)
+	}
+	s.owned(calendar, func(c *Calendar) *resttest.Problem {
+		id, _ := e["id"].(string)
+		if id == "" {
+			e["id"] = fmt.Sprintf("set%d", s.version)
+		}
+		d := &draft{Server: s, cal: c, body: e, browser: true}
+		if d.old = c.events[id]; d.old == nil {
+			d.old, _ = c.instance(id)
+		}
+		return d.write(e)
+	})
 }
 
 // Drop deletes an event, as the owner does in the browser.
 func (s *Server) Drop(calendar, id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := s.calendars[calendar]
-	if one := c.events[id]; one != nil {
-		s.drop(c, one.event)
-	}
+	s.owned(calendar, func(c *Calendar) *resttest.Problem {
+		if e := c.events[id]; e != nil && !e.deleted() {
+			s.drop(c, e)
+		}
+		return nil
+	})
 }
 
 // Cancel cancels the instance with an original start, as the owner does in the browser.
 func (s *Server) Cancel(calendar, series, original string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := s.calendars[calendar]
-	if e, err := s.instance(c, series+"_"+key(original)); err == nil && e["status"] != "cancelled" {
-		s.drop(c, e)
-	}
-}
-
-// Events returns the existing events by id.
-func (s *Server) Events(calendar string) map[string]Event {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := map[string]Event{}
-	for id, one := range s.calendars[calendar].events {
-		if one.event["status"] != "cancelled" || one.event["recurringEventId"] != nil {
-			out[id] = maps.Clone(one.event)
+	s.owned(calendar, func(c *Calendar) *resttest.Problem {
+		at, err := time.Parse(time.RFC3339, original)
+		if err != nil {
+			panic(err)
 		}
-	}
-	return out
-}
-
-// put stores an event in its next state.
-func (s *Server) put(c *Calendar, e Event) Event {
-	s.clock++
-	e = maps.Clone(e)
-	if e["id"] == nil {
-		e["id"] = fmt.Sprintf("ev%06d", s.clock)
-	}
-	if e["iCalUID"] == nil && (e["status"] != "cancelled" || e["recurringEventId"] == nil) {
-		e["iCalUID"] = fmt.Sprint(e["id"], "@google.com")
-	}
-	at := time.Date(2026, 1, 1, 0, 0, s.clock, 0, time.UTC).Format(time.RFC3339)
-	if s.Now != nil {
-		at = s.Now().UTC().Format(time.RFC3339)
-	}
-	if e["created"] == nil {
-		e["created"] = at
-	}
-	c.fill(e)
-	e["kind"], e["updated"], e["etag"] = "calendar#event", at, strconv.Quote(strconv.Itoa(s.clock))
-	c.events[fmt.Sprint(e["id"])] = &stored{event: e, changed: s.clock}
-	return e
+		e, p := c.instance(series + "_" + at.UTC().Format(instantForm))
+		if p == nil {
+			s.drop(c, e)
+		}
+		return p
+	})
 }
 
 // Handler serves requests below /calendar/v3.
-func (s *Server) Handler() http.Handler {
-	mux := http.NewServeMux()
-	const base = "/calendar/v3"
-	mux.HandleFunc("GET "+base+"/users/me/calendarList", s.guarded("calendarList.list", s.calendarList))
-	mux.HandleFunc("GET "+base+"/users/me/calendarList/{calendar}", s.guarded("calendarList.get", s.calendarEntry))
-	mux.HandleFunc("GET "+base+"/calendars/{calendar}/events", s.guarded("events.list", s.list))
-	mux.HandleFunc("POST "+base+"/calendars/{calendar}/events", s.guarded("events.insert", s.insert))
-	mux.HandleFunc("POST "+base+"/calendars/{calendar}/events/import", s.guarded("events.import", s.insert))
-	mux.HandleFunc("GET "+base+"/calendars/{calendar}/events/{event}", s.guarded("events.get", s.get))
-	mux.HandleFunc("PATCH "+base+"/calendars/{calendar}/events/{event}", s.guarded("events.patch", s.patch))
-	mux.HandleFunc("PUT "+base+"/calendars/{calendar}/events/{event}", s.guarded("events.update", s.replace))
-	mux.HandleFunc("DELETE "+base+"/calendars/{calendar}/events/{event}", s.guarded("events.delete", s.remove))
-	mux.HandleFunc("GET "+base+"/calendars/{calendar}/events/{event}/instances",
-		s.guarded("events.instances", s.instances))
-	return s.Before(mux)
+func (s *Server) Handler() http.Handler { return s.Before(http.HandlerFunc(s.serve)) }
+
+var verbs = map[string]func(*Server, *request) (any, *resttest.Problem){
+	"calendarList.list": (*Server).calendarList, "calendarList.get": (*Server).calendarEntry,
+	"events.list": (*Server).list, "events.instances": (*Server).list, "events.get": (*Server).get,
+	"events.insert": (*Server).insert, "events.import": (*Server).insert,
+	"events.patch": (*Server).change, "events.update": (*Server).change, "events.delete": (*Server).remove,
 }
 
-// failure is an error response.
-type failure struct {
-	status         int
-	reason, detail string
+// request is a call and its calendar.
+type request struct {
+	*resttest.Call
+	http  *http.Request
+	cal   *Calendar
+	entry *entry
 }
 
-func (f *failure) Error() string { return f.reason + ": " + f.detail }
-
-func no(status int, reason, detail string) error { return &failure{status, reason, detail} }
-
-// guarded serves one method, and rejects requests that do not conform to the API description.
-func (s *Server) guarded(method string, answer func(r *http.Request, c *Calendar) (any, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		body, err := s.answer(method, r, answer)
-		w.Header().Set("Content-Type", "application/json; charset=UTF-8")
-		if f, failed := err.(*failure); failed {
-			w.WriteHeader(f.status)
-			body = map[string]any{"error": map[string]any{
-				"code": f.status, "message": f.detail,
-				"errors": []any{map[string]any{"domain": "global", "reason": f.reason, "message": f.detail}},
-			}}
-		}
-		if body == nil {
-			w.WriteHeader(http.StatusNoContent)
-			return
-		}
-		_ = json.NewEncoder(w).Encode(body)
-	}
+func (q *request) is(parameter string) bool {
+	value := q.Query.Get(parameter)
+	return value == "true" || value == "1"
 }
 
-func (s *Server) answer(method string, r *http.Request,
-	answer func(*http.Request, *Calendar) (any, error),
-) (any, error) {
-	access, good := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), s.Good
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	access, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	good := s.Good
 	if good == nil {
-		good = func(access string) bool { return s.tokens[access] }
+		good = func(access string) bool { return s.allowed[access] }
 	}
-	if !good(access) {
-		return nil, no(http.StatusUnauthorized, "authError", "Invalid Credentials")
-	}
-	for name := range r.URL.Query() {
-		if !s.fields[method+"?"+name] {
-			return nil, no(http.StatusBadRequest, "invalidParameter", method+" has no parameter "+name)
+	var answer any
+	call, p := s.api.Read(r)
+	if !bearer || !good(access) {
+		p = &resttest.Problem{
+			Code: http.StatusUnauthorized, Domain: "global", Reason: "authError", Message: "Invalid Credentials",
 		}
 	}
-	var c *Calendar
-	if id := r.PathValue("calendar"); id != "" {
-		if c = s.calendars[id]; c == nil {
-			return nil, no(http.StatusNotFound, "notFound", "Not Found")
+	if p == nil {
+		answer, p = s.run(&request{Call: call, http: r})
+	}
+	if p == nil && answer == nil {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	if p == nil {
+		if e, is := answer.(Event); is && e["etag"] != nil {
+			w.Header().Set("ETag", fmt.Sprint(e["etag"]))
+			// https://developers.google.com/workspace/calendar/api/guides/version-resources#conditional_retrieval
+			if call.Verb == http.MethodGet && r.Header.Get("If-None-Match") == e["etag"] {
+				w.WriteHeader(http.StatusNotModified)
+				return
+			}
+		}
+		p = s.api.Send(w, call, answer)
+	}
+	if p != nil {
+		p.Write(w)
+	}
+}
+
+// run finds the calendar and the event of a call, checks the role and the condition, and does it.
+func (s *Server) run(q *request) (any, *resttest.Problem) {
+	var p *resttest.Problem
+	if id := q.Path["calendarId"]; id != "" {
+		if q.cal, p = s.calendar(id); p != nil {
+			return nil, p
 		}
 	}
-	return answer(r, c)
-}
-
-func (s *Server) entry(c *Calendar) map[string]any {
-	return map[string]any{
-		"kind": "calendar#calendarListEntry", "id": c.ID, "summary": c.Summary, "timeZone": c.Zone,
-		"accessRole":      c.Role,
-		"backgroundColor": "#9fe1e7", "defaultReminders": []any{map[string]any{"method": "popup", "minutes": 10}},
-		"primary": strings.Contains(c.ID, "@"),
+	if q.Verb != http.MethodGet && q.cal.Role != "owner" && q.cal.Role != "writer" {
+		return nil, &resttest.Problem{
+			Code: http.StatusForbidden, Domain: "calendar", Reason: "requiredAccessLevel",
+			Message: "You need to have writer access to this calendar.",
+		}
 	}
-}
-
-func (s *Server) calendarList(*http.Request, *Calendar) (any, error) {
-	var items []any
-	for _, id := range slices.Sorted(maps.Keys(s.calendars)) {
-		items = append(items, s.entry(s.calendars[id]))
+	if id := q.Path["eventId"]; id != "" {
+		if q.entry = q.cal.events[id]; q.entry == nil {
+			if q.entry, p = q.cal.instance(id); p != nil {
+				return nil, p
+			}
+		}
+		// https://developers.google.com/workspace/calendar/api/guides/version-resources#conditional_modification
+		match := q.http.Header.Get("If-Match")
+		if q.Verb != http.MethodGet && match != "" && match != "*" && match != q.entry.etag() {
+			return nil, &resttest.Problem{
+				Code: http.StatusPreconditionFailed, Domain: "global", Reason: "conditionNotMet",
+				Message: "Precondition Failed",
+			}
+		}
 	}
-	return map[string]any{"kind": "calendar#calendarList", "items": items}, nil
+	return verbs[q.Name](s, q)
 }
 
-func (s *Server) calendarEntry(_ *http.Request, c *Calendar) (any, error) { return s.entry(c), nil }
+func missing() *resttest.Problem {
+	return &resttest.Problem{Code: http.StatusNotFound, Domain: "global", Reason: "notFound", Message: "Not Found"}
+}
+
+func (s *Server) calendar(id string) (*Calendar, *resttest.Problem) {
+	for i, c := range s.calendars {
+		if c.ID == id || id == "primary" && i == 0 {
+			return c, nil
+		}
+	}
+	return nil, missing()
+}
+
+func (s *Server) calendarEntry(q *request) (any, *resttest.Problem) { return s.listed(q.cal), nil }
+
+// listed is a calendar in the list of the account's calendars.
+// https://developers.google.com/workspace/calendar/api/v3/reference/calendarList
+func (s *Server) listed(c *Calendar) map[string]any {
+	e := map[string]any{
+		"kind": "calendar#calendarListEntry", "etag": `"1"`, "id": c.ID, "summary": c.Summary, "timeZone": c.Zone,
+		"colorId": "15", "backgroundColor": "#9FE1E7", "foregroundColor": "#000000", "selected": true,
+		"accessRole": c.Role, "defaultReminders": defaultReminders,
+		"conferenceProperties": map[string]any{"allowedConferenceSolutionTypes": []any{"hangoutsMeet"}},
+	}
+	if c == s.calendars[0] {
+		e["primary"] = true
+	}
+	return e
+}
+
+var defaultReminders = []any{map[string]any{"method": "popup", "minutes": 10}}
+
+func (s *Server) calendarList(q *request) (any, *resttest.Problem) {
+	roles := []string{"freeBusyReader", "reader", "writerWithoutPrivateAccess", "writer", "owner"}
+	items := []any{}
+	for _, c := range s.calendars {
+		if indexOf(roles, c.Role) >= indexOf(roles, q.Query.Get("minAccessRole")) {
+			items = append(items, s.listed(c))
+		}
+	}
+	from, p := pageAt(q.Query.Get("pageToken"), len(items))
+	if p != nil {
+		return nil, p
+	}
+	until := min(len(items), from+limited(q.Query.Get("maxResults"), 100, 250))
+	answer := map[string]any{"kind": "calendar#calendarList", "etag": `"1"`, "items": items[from:until]}
+	if until < len(items) {
+		answer["nextPageToken"] = fmt.Sprint("p", until)
+	} else {
+		answer["nextSyncToken"] = fmt.Sprint("c", s.version)
+	}
+	return answer, nil
+}
