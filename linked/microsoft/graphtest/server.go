@@ -1,35 +1,30 @@
-// Package graphtest is a small Microsoft Graph v1.0 for tests: calendars, events, series and delta links. It accepts
-// only the fields and values of the published API description.
+// Package graphtest is a Microsoft Graph v1.0 for tests: calendars, events, series and delta queries. It follows the
+// published reference, and accepts only the fields and values of the API's description.
+// https://learn.microsoft.com/en-us/graph/api/resources/event
 package graphtest
 
 import (
-	_ "embed"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/linked/rest/resttest"
 )
-
-// fieldsText is an extract of the published CSDL.
-//
-//go:embed fields.txt
-var fieldsText string
 
 // Event is an event in JSON form.
 type Event = map[string]any
 
-type stored struct {
-	event   Event
-	changed int
-	gone    bool
-}
+// Mail is a message to an attendee or an organizer.
+type Mail struct{ To, Kind, Subject string }
 
 // Server is the fake server. It has one calendar, "cal", of its owner.
 type Server struct {
@@ -42,251 +37,355 @@ type Server struct {
 	Now func() time.Time
 	// Base is the server's address, for links in responses.
 	Base string
-	// PageSize is the number of events per page.
+	// PageSize is the largest number of events per page; 0 means the documented one.
 	PageSize int
 	// Owner is the account's address.
 	Owner string
+	// Instances leaves the masters of series out of delta queries, which the reference does not mention. The service
+	// has been seen to return them.
+	Instances bool
 
-	mu     sync.Mutex
-	events map[string]*stored
-	names  map[string]bool
-	// extensions are the open extensions of each event, by name.
-	extensions map[string]map[string]Event
-	clock      int
-	forgotten  int
-	fields     map[string]bool
-	// from and to are the last requested window.
-	from, to time.Time
+	schema schema
+	zones  *zone.DB
+
+	mu      sync.Mutex
+	events  map[string]*entry
+	version int
+	made    int
+	// rest are the rests of lists, and rounds the ends of delta queries, by token.
+	rest   map[string]page
+	rounds map[string]round
+	mails  []Mail
 }
 
 // New makes a server with an empty calendar. It accepts the access token "good".
 func New() *Server {
-	s := &Server{
-		PageSize: 3, Owner: "alice@example.com",
-		events: map[string]*stored{}, names: map[string]bool{}, fields: map[string]bool{},
-		extensions: map[string]map[string]Event{},
+	return &Server{
+		Owner: "owner@graph.test", schema: newSchema(), zones: zone.NewDB(), events: map[string]*entry{},
+		rest: map[string]page{}, rounds: map[string]round{},
 	}
-	for line := range strings.Lines(fieldsText) {
-		if words := strings.Fields(line); len(words) > 0 && !strings.HasPrefix(line, "#") {
-			s.fields[words[0]] = true
-		}
-	}
-	return s
 }
 
 // Has reports whether the API description has a field, such as event.subject, or a value, such as importance=high.
-func (s *Server) Has(field string) bool { return s.fields[field] }
+func (s *Server) Has(field string) bool { return s.schema[field] != "" }
+
+// Mails returns the messages so far.
+func (s *Server) Mails() []Mail {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.mails)
+}
 
 // Forget expires all delta links.
 func (s *Server) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.forgotten = s.clock
+	clear(s.rounds)
+}
+
+// Events returns the existing events by id, with their bodies as stored. Series have their cancelledOccurrences.
+func (s *Server) Events() map[string]Event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := map[string]Event{}
+	for id, e := range s.events {
+		if !e.gone {
+			v := s.view(e, preferences{zone: time.UTC, zoneName: "UTC"})
+			v["body"], v["cancelledOccurrences"] = e.event["body"], e.cancellations()
+			all[id] = copied(v)
+		}
+	}
+	return all
+}
+
+// copied is a deep copy of an event in the types of JSON.
+func copied(e Event) (copy Event) {
+	data, err := json.Marshal(e)
+	if err != nil || json.Unmarshal(data, &copy) != nil {
+		panic(err)
+	}
+	return copy
 }
 
 // Set writes an event, as the owner does in Outlook.
 func (s *Server) Set(e Event) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e = s.put(e)
-	return fmt.Sprint(e["id"])
-}
-
-// Drop deletes an event, as the owner does in Outlook.
-func (s *Server) Drop(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if one := s.events[id]; one != nil && !one.gone {
-		s.drop(one.event)
+	e = copied(e)
+	id, _ := e["id"].(string)
+	old := s.events[id]
+	if old == nil {
+		old = &entry{id: s.id(), event: Event{}}
 	}
-}
-
-// Cancel cancels the instance of a day, as the owner does in Outlook. The series shows it only if the field is
-// requested.
-func (s *Server) Cancel(series, day string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	one := s.events[series]
-	if one == nil || one.gone {
-		return
+	next := *old
+	next.event = maps.Clone(old.event)
+	maps.Copy(next.event, e)
+	if p := s.normalize(&next, e, true); p != nil {
+		panic(p.message)
 	}
-	changed, id := one.changed, series+"-d"+day
-	e, err := s.occurrence(one.event, day)
-	if there := s.events[id]; there != nil && !there.gone {
-		e = there.event
-	} else if err != nil || there != nil {
-		return
-	}
-	s.drop(e)
-	s.events[series].changed = changed
+	s.store(&next)
+	return next.id
 }
 
 // Except changes the instance of a day, as the owner does in Outlook.
 func (s *Server) Except(series, day string, changes Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one := s.events[series]
-	if one == nil || one.gone || s.events[series+"-d"+day] != nil {
-		return
-	}
-	if e, err := s.occurrence(one.event, day); err == nil {
-		maps.Copy(e, changes)
-		s.put(e)
+	if e := s.find(series + "." + day); e != nil {
+		next := *e
+		next.event = maps.Clone(e.event)
+		changes = copied(changes)
+		maps.Copy(next.event, changes)
+		if p := s.normalize(&next, changes, false); p != nil {
+			panic(p.message)
+		}
+		s.store(&next)
 	}
 }
 
-// Events returns the existing events by id.
-func (s *Server) Events() map[string]Event {
+// Cancel cancels the instance of a day, as the owner does in Outlook. The series shows it only if the field
+// cancelledOccurrences is requested.
+func (s *Server) Cancel(series, day string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := map[string]Event{}
-	for id, one := range s.events {
-		if !one.gone {
-			out[id] = maps.Clone(one.event)
-		}
+	if e := s.find(series + "." + day); e != nil {
+		s.drop(e)
 	}
-	return out
 }
 
-// put stores an event in its next state. Missing fields get Graph's defaults.
-func (s *Server) put(from Event) Event {
-	s.clock++
-	e := defaults(s.Owner)
-	maps.Copy(e, from)
-	e["body"] = asHTML(e["body"])
-	place(e)
-	invite(e)
-	if e["id"] == nil {
-		e["id"] = fmt.Sprintf("AAMk%06d", s.clock)
-		e["iCalUId"] = fmt.Sprintf("04000000%06d", s.clock)
-		e["createdDateTime"] = s.at()
+// Drop deletes an event, as the owner does in Outlook.
+func (s *Server) Drop(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.find(id); e != nil {
+		s.drop(e)
 	}
-	if e["type"] == nil || e["type"] == "singleInstance" || e["type"] == "seriesMaster" {
-		e["type"] = "singleInstance"
-		if e["recurrence"] != nil {
-			e["type"] = "seriesMaster"
-		}
-	}
-	e["lastModifiedDateTime"], e["changeKey"], e["@odata.etag"] = s.at(), strconv.Itoa(s.clock), fmt.Sprintf("W/%q",
-		strconv.Itoa(s.clock))
-	for _, side := range []string{"start", "end"} {
-		s.inUTC(e, side)
-	}
-	repeat(e)
-	s.events[fmt.Sprint(e["id"])] = &stored{event: e, changed: s.clock}
-	return e
 }
 
-func (s *Server) at() string {
-	if s.Now != nil {
-		return s.Now().UTC().Format(time.RFC3339)
+// Extend writes an open extension of an event, as another program does.
+func (s *Server) Extend(id string, x Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := *s.events[id]
+	e.extensions = maps.Clone(e.extensions)
+	if e.extensions == nil {
+		e.extensions = map[string]Event{}
 	}
-	return time.Date(2026, 1, 1, 0, 0, s.clock, 0, time.UTC).Format(time.RFC3339)
+	e.extensions[fmt.Sprint(x["extensionName"])] = extension(copied(x))
+	s.store(&e)
 }
 
-// inUTC converts times to UTC, as the Prefer header asks, and adds the original zone.
-func (s *Server) inUTC(e Event, side string) {
-	m, _ := e[side].(map[string]any)
-	name, _ := m["timeZone"].(string)
-	text, _ := m["dateTime"].(string)
-	text, _, _ = strings.Cut(text, ".")
-	z, err := time.LoadLocation(name)
-	if err != nil {
-		z = time.UTC
-	}
-	at, err := time.ParseInLocation("2006-01-02T15:04:05", text, z)
-	if err != nil {
-		return
-	}
-	zone := "original" + strings.ToUpper(side[:1]) + side[1:] + "TimeZone"
-	if name != "UTC" || e[zone] == nil {
-		e[zone] = name
-	}
-	e[side] = map[string]any{"dateTime": at.UTC().Format("2006-01-02T15:04:05") + ".0000000", "timeZone": "UTC"}
+// Extensions returns the open extensions of an event by name.
+func (s *Server) Extensions(id string) map[string]Event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.events[id].extensions)
+}
+
+func (s *Server) id() string {
+	s.made++
+	return fmt.Sprintf("AAMkAGI%05d=", s.made)
 }
 
 // Handler serves requests below /v1.0.
-func (s *Server) Handler() http.Handler {
-	mux := http.NewServeMux()
-	const base = "/v1.0/me"
-	mux.HandleFunc("GET "+base+"/calendars", s.guarded(s.calendars))
-	mux.HandleFunc("GET "+base+"/calendars/cal", s.guarded(s.calendar))
-	mux.HandleFunc("GET "+base+"/calendars/cal/calendarView/delta", s.guarded(s.delta))
-	mux.HandleFunc("GET "+base+"/calendars/cal/calendarView", s.guarded(s.view))
-	mux.HandleFunc("GET "+base+"/calendars/cal/events", s.guarded(s.list))
-	mux.HandleFunc("POST "+base+"/calendars/cal/events", s.guarded(s.insert))
-	mux.HandleFunc("GET "+base+"/events/{event}", s.guarded(s.get))
-	mux.HandleFunc("PATCH "+base+"/events/{event}", s.guarded(s.patch))
-	mux.HandleFunc("DELETE "+base+"/events/{event}", s.guarded(s.remove))
-	mux.HandleFunc("GET "+base+"/events/{event}/instances", s.guarded(s.instances))
-	for name, response := range replies {
-		mux.HandleFunc("POST "+base+"/events/{event}/"+name,
-			s.guarded(func(r *http.Request) (any, error) { return s.reply(r, response) }))
+func (s *Server) Handler() http.Handler { return s.Before(http.HandlerFunc(s.serve)) }
+
+// request is a request with its preferences, and the event that its path names.
+type request struct {
+	*http.Request
+	query url.Values
+	prefs preferences
+	body  Event
+	entry *entry
+	name  string // of an extension or an action
+}
+
+// preferences are those of a Prefer header.
+// https://learn.microsoft.com/en-us/graph/api/event-get#request-headers
+type preferences struct {
+	zone     *time.Location
+	zoneName string
+	html     bool
+	size     int
+}
+
+// routes are the methods and their paths below /v1.0, without a calendar. A name in braces is a part of the path.
+var routes = []struct {
+	verb, path string
+	body       string // type of the body
+	serve      func(*Server, *request) (int, any, *problem)
+}{
+	{"GET", "/me", "", (*Server).me},
+	{"GET", "/me/calendars", "", (*Server).calendars},
+	{"GET", "/me/calendar", "", (*Server).calendar},
+	{"GET", "/me/calendars/cal", "", (*Server).calendar},
+	{"GET", "/me/events", "", (*Server).list},
+	{"POST", "/me/events", "event", (*Server).create},
+	{"GET", "/me/calendarView", "", (*Server).calendarView},
+	{"GET", "/me/calendarView/delta", "", (*Server).delta},
+	{"GET", "/me/events/{id}", "", (*Server).get},
+	{"PATCH", "/me/events/{id}", "event", (*Server).update},
+	{"DELETE", "/me/events/{id}", "", (*Server).remove},
+	{"GET", "/me/events/{id}/instances", "", (*Server).instances},
+	{"GET", "/me/events/{id}/extensions", "", (*Server).listExtensions},
+	{"POST", "/me/events/{id}/extensions", "extension", (*Server).createExtension},
+	{"GET", "/me/events/{id}/extensions/{name}", "", (*Server).getExtension},
+	{"PATCH", "/me/events/{id}/extensions/{name}", "extension", (*Server).updateExtension},
+	{"DELETE", "/me/events/{id}/extensions/{name}", "", (*Server).removeExtension},
+	{"POST", "/me/events/{id}/cancel", "cancel", (*Server).cancel},
+	{"POST", "/me/events/{id}/forward", "forward", (*Server).forward},
+	{"POST", "/me/events/{id}/{answer}", "answer", (*Server).respond},
+}
+
+var inCalendar = regexp.MustCompile(`^/me/(calendar|calendars/cal)/(events|calendarView)`)
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	status, answer, p := s.run(w, r)
+	if p != nil {
+		p.write(w)
+		return
 	}
-	mux.HandleFunc("POST "+base+"/events/{event}/extensions", s.guarded(s.extend))
-	mux.HandleFunc("PATCH "+base+"/events/{event}/extensions/{extension}", s.guarded(s.replace))
-	mux.HandleFunc("DELETE "+base+"/events/{event}/extensions/{extension}", s.guarded(s.detach))
-	return s.Before(mux)
+	if answer == nil {
+		w.WriteHeader(status)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json;odata.metadata=minimal")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(answer)
 }
 
-// failure is an error response.
-type failure struct {
-	status       int
-	code, detail string
-}
-
-func (f *failure) Error() string { return f.code + ": " + f.detail }
-
-func no(status int, code, detail string) error { return &failure{status, code, detail} }
-
-var errNotFound = &failure{http.StatusNotFound, "ErrorItemNotFound", "The specified object was not found in the store."}
-
-func (s *Server) guarded(answer func(r *http.Request) (any, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		body, err := any(nil), error(nil)
-		good := s.Good
-		if good == nil {
-			good = func(access string) bool { return access == "good" }
+func (s *Server) run(w http.ResponseWriter, r *http.Request) (int, any, *problem) {
+	access, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !bearer || s.Good == nil && access != "good" || s.Good != nil && !s.Good(access) {
+		return 0, nil, &problem{
+			http.StatusUnauthorized, "InvalidAuthenticationToken", "Lifetime validation failed, the token is expired.",
 		}
-		switch {
-		case !good(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")):
-			err = no(http.StatusUnauthorized, "InvalidAuthenticationToken",
-				"Access token has expired or is not yet valid.")
-		case !slices.Contains(r.Header.Values("Prefer"), `IdType="ImmutableId"`):
-			err = no(http.StatusBadRequest, "ErrorInvalidRequest", "the test wants immutable ids")
+	}
+	path, below := strings.CutPrefix(r.URL.EscapedPath(), "/v1.0")
+	if decoded, err := url.PathUnescape(path); err == nil && !strings.Contains(path, "%2F") {
+		path = decoded
+	}
+	path = inCalendar.ReplaceAllString(path, "/me/$2")
+	q := &request{Request: r, query: r.URL.Query(), prefs: preferences{zone: time.UTC, zoneName: "UTC", html: true}}
+	for _, route := range routes {
+		parts := match(route.path, path)
+		if !below || route.verb != r.Method || parts == nil {
+			continue
+		}
+		if p := s.prefer(w, q); p != nil {
+			return 0, nil, p
+		}
+		if id := parts["id"]; id != "" {
+			if q.entry = s.find(id); q.entry == nil {
+				return 0, nil, missing()
+			}
+		}
+		q.name = parts["name"] + parts["answer"]
+		if p := s.read(q, route.body); p != nil {
+			return 0, nil, p
+		}
+		if p := s.precondition(q); p != nil {
+			return 0, nil, p
+		}
+		return route.serve(s, q)
+	}
+	return 0, nil, &problem{http.StatusNotFound, "ResourceNotFound", "Resource not found for the segment."}
+}
+
+func match(pattern, path string) map[string]string {
+	names, parts := strings.Split(pattern, "/"), strings.Split(path, "/")
+	if len(names) != len(parts) {
+		return nil
+	}
+	found := map[string]string{}
+	for i, name := range names {
+		if inner, variable := strings.CutPrefix(name, "{"); variable {
+			found[strings.TrimSuffix(inner, "}")] = parts[i]
+		} else if name != parts[i] {
+			return nil
+		}
+	}
+	return found
+}
+
+var preference = regexp.MustCompile(`([A-Za-z.-]+)\s*=\s*"?([^",]*)"?`)
+
+func (s *Server) prefer(w http.ResponseWriter, q *request) *problem {
+	for _, found := range preference.FindAllStringSubmatch(strings.Join(q.Header.Values("Prefer"), ","), -1) {
+		switch value := found[2]; strings.ToLower(found[1]) {
+		case "outlook.timezone":
+			where, p := s.location(value)
+			if p != nil {
+				return p
+			}
+			q.prefs.zone, q.prefs.zoneName = where, value
+		case "outlook.body-content-type":
+			q.prefs.html = value != "text"
+		case "odata.maxpagesize":
+			q.prefs.size, _ = strconv.Atoi(value)
+			continue
 		default:
-			body, err = answer(r)
-			body = inForm(r, body)
+			continue
 		}
-		w.Header().Set("Content-Type", "application/json")
-		if f, failed := err.(*failure); failed {
-			w.WriteHeader(f.status)
-			body = map[string]any{"error": map[string]any{
-				"code": f.code, "message": f.detail, "innerError": map[string]any{
-					"date": "2026-03-01T00:00:00", "request-id": "r1", "client-request-id": "r1",
-				},
-			}}
-		} else if body != nil && r.Method == http.MethodPost {
-			w.WriteHeader(http.StatusCreated)
+		w.Header().Add("Preference-Applied", found[0])
+	}
+	return nil
+}
+
+func (s *Server) location(name string) (*time.Location, *problem) {
+	found, err := s.zones.Lookup(name)
+	if err != nil {
+		return nil, bad("TimeZoneNotSupportedException", "A valid TimeZone value must be specified: %s", name)
+	}
+	return found.Location(), nil
+}
+
+func (s *Server) read(q *request, kind string) *problem {
+	if kind == "" {
+		return nil
+	}
+	if !strings.HasPrefix(q.Header.Get("Content-Type"), "application/json") && q.ContentLength != 0 {
+		return &problem{http.StatusUnsupportedMediaType, "RequestBodyRead", "The content type is not supported."}
+	}
+	if err := json.NewDecoder(q.Body).Decode(&q.body); err != nil && q.ContentLength != 0 {
+		return bad("BadRequest", "Unable to read JSON request payload.")
+	}
+	if kind == "extension" {
+		return nil
+	}
+	return s.schema.check("graph."+kind, "", q.body)
+}
+
+func (s *Server) precondition(q *request) *problem {
+	match := q.Header.Get("If-Match")
+	if q.entry != nil && q.Method != http.MethodGet && match != "" && match != "*" && match != q.entry.etag() {
+		return &problem{
+			http.StatusPreconditionFailed, "ErrorIrresolvableConflict",
+			"The change key passed in the request does not match the current change key for the item.",
 		}
-		if body == nil {
-			w.WriteHeader(http.StatusNoContent)
-			return
-		}
-		_ = json.NewEncoder(w).Encode(body)
+	}
+	return nil
+}
+
+func (s *Server) me(*request) (int, any, *problem) {
+	return http.StatusOK, map[string]any{"id": "me", "mail": s.Owner, "userPrincipalName": s.Owner}, nil
+}
+
+// theCalendar is the account's calendar.
+// https://learn.microsoft.com/en-us/graph/api/resources/calendar
+func (s *Server) theCalendar() map[string]any {
+	return map[string]any{
+		"id": "cal", "name": "Calendar", "color": "auto", "hexColor": "", "isDefaultCalendar": true, "changeKey": "1",
+		"canShare": true, "canViewPrivateItems": true, "canEdit": true, "isTallyingResponses": true,
+		"allowedOnlineMeetingProviders": []any{"teamsForBusiness"}, "defaultOnlineMeetingProvider": "teamsForBusiness",
+		"isRemovable": false, "owner": map[string]any{"name": s.Owner, "address": s.Owner},
 	}
 }
 
-func (s *Server) calendar(*http.Request) (any, error) {
-	return map[string]any{
-		"id": "cal", "name": "Calendar", "hexColor": "", "canEdit": true, "isDefaultCalendar": true,
-		"owner": map[string]any{"name": "Alice", "address": s.Owner},
-	}, nil
-}
+func (s *Server) calendar(*request) (int, any, *problem) { return http.StatusOK, s.theCalendar(), nil }
 
-func (s *Server) calendars(r *http.Request) (any, error) {
-	c, err := s.calendar(r)
-	return map[string]any{"value": []any{c}}, err
+func (s *Server) calendars(*request) (int, any, *problem) {
+	return http.StatusOK, map[string]any{"value": []any{s.theCalendar()}}, nil
 }
