@@ -104,8 +104,7 @@ func TestMailIsRead(t *testing.T) {
 		ID: "m1", Thread: "t1", From: "Zoë Adler <zoe@example.com>", To: "ann@gmail.test", Cc: "環 <kan@example.jp>",
 		Subject: "Café│ plan", Date: "Sun, 1 Mar 2026 10:30:00 +0100",
 		Received: time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC), Labels: []string{"INBOX", "UNREAD"},
-		Snippet: "--mix Content-Type: multipart/alternative; boundary=alt --alt Content-Type: text/plain; " +
-			"charset=iso-8859-15 Content-Transfer-Encoding: quoted-printable Treffen im",
+		Snippet: "Treffen im Café, 5 ¤. Bis dann",
 		Attachments: []mailbox.Attachment{
 			{ID: "0.2", MIMEType: "text/calendar", Size: 15}, {
 				ID: "1", Name: "Menü.pdf", MIMEType: "application/pdf", Size: 9,

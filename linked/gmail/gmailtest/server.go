@@ -1,5 +1,6 @@
-// Package gmailtest is a small Gmail API v1 for tests: mails, threads and pages as in the published API description,
-// and a token endpoint. It accepts no parameter and returns no field that the description does not have.
+// Package gmailtest is a Gmail API v1 for tests, with a token endpoint. It follows the published reference and guides,
+// and accepts and returns only what the API's discovery document has.
+// https://developers.google.com/workspace/gmail/api/reference/rest
 package gmailtest
 
 import (
@@ -15,13 +16,13 @@ import (
 	"caldav-mcp-server/linked/rest/resttest"
 )
 
-// fieldsText is an extract of the discovery document.
-//
 //go:embed fields.txt
-var fieldsText string
+var fields string
 
 // Address is the account's address.
 const Address = "ann@gmail.test"
+
+const scopes = "https://www.googleapis.com/auth/"
 
 // Server is the fake.
 type Server struct {
@@ -34,63 +35,21 @@ type Server struct {
 	Good  func(access string) bool
 	Owner string
 
-	mu     sync.Mutex
-	mails  []mail
-	serial int
-	// key is the refresh token; tokens are the valid access tokens issued for it.
-	key    string
-	tokens map[string]bool
-	scope  string
-	fields map[string]string
-}
+	api *resttest.Discovery
 
-// mail is a mail as it arrived.
-type mail struct {
-	id, thread string
-	raw        string
-	labels     []string
+	mu         sync.Mutex
+	messages   []*message // oldest first
+	key, scope string
+	tokens     map[string]bool
+	issued     int
 }
 
 // New makes an account without mail, with the refresh token "key".
 func New() *Server {
-	s := &Server{
-		Owner: Address, key: "key", tokens: map[string]bool{}, fields: map[string]string{},
-		scope: "https://www.googleapis.com/auth/gmail.readonly",
+	return &Server{
+		Owner: Address, api: resttest.ReadDiscovery(fields), key: "key", scope: scopes + "gmail.readonly",
+		tokens: map[string]bool{},
 	}
-	for line := range strings.Lines(fieldsText) {
-		words := strings.Fields(line)
-		switch {
-		case strings.HasPrefix(line, "#") || len(words) < 2:
-		case words[0] == "parameter":
-			s.fields[words[1]+"?"+words[2]] = strings.Join(words[3:], " ")
-		case words[0] == "method":
-			s.fields[words[1]] = words[2] + " /" + words[3]
-		default:
-			s.fields[words[0]] = strings.Join(words[1:], " ")
-		}
-	}
-	return s
-}
-
-// Add delivers a mail, as raw text. Mails with the same thread form a conversation.
-func (s *Server) Add(id, thread, raw string, labels ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.mails = append(s.mails, mail{id, thread, strings.ReplaceAll(raw, "\n", "\r\n"), labels})
-}
-
-// Revoke revokes the grant, as the owner can.
-func (s *Server) Revoke() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.key, s.tokens = "", map[string]bool{}
-}
-
-// Expire invalidates all access tokens.
-func (s *Server) Expire() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.tokens = map[string]bool{}
 }
 
 // Grant makes a new grant with another refresh token, for a scope.
@@ -100,203 +59,257 @@ func (s *Server) Grant(key, scope string) {
 	s.key, s.scope = key, scope
 }
 
+// Expire invalidates all access tokens.
+func (s *Server) Expire() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.tokens)
+}
+
+// Revoke revokes the grant, as the owner can.
+func (s *Server) Revoke() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.tokens)
+	s.key = ""
+}
+
 // Handler serves requests below /gmail/v1 and the token endpoint at /token.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	for method, answer := range map[string]func(*http.Request) (string, any, error){
-		"getProfile": s.profile, "messages.list": s.listMessages, "messages.get": s.getMessage,
-		"threads.list": s.listThreads, "threads.get": s.getThread,
-	} {
-		mux.HandleFunc(s.fields[method], s.guarded(method, answer))
-	}
 	mux.HandleFunc("POST /token", s.token)
+	mux.HandleFunc("/", s.serve)
 	return s.Before(mux)
 }
 
-// token issues access tokens (RFC 6749 §5) for the code "code", which stands for the present refresh token, and for the
-// refresh token itself.
+// token issues an access token for a code or the refresh token.
+// https://developers.google.com/identity/protocols/oauth2/web-server#offline
 func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w.Header().Set("Content-Type", "application/json")
-	ok := r.PostFormValue("grant_type") == "refresh_token" && r.PostFormValue("refresh_token") == s.key ||
-		r.PostFormValue("grant_type") == "authorization_code" && r.PostFormValue("code") == "code" &&
-			r.PostFormValue("code_verifier") != ""
-	if !ok || s.key == "" {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	kind := r.PostFormValue("grant_type")
+	known := kind == "authorization_code" && r.PostFormValue("code") != "" ||
+		kind == "refresh_token" && r.PostFormValue("refresh_token") == s.key
+	if s.key == "" || !known {
 		w.WriteHeader(http.StatusBadRequest)
 		_, _ = w.Write([]byte(`{"error":"invalid_grant","error_description":"Token has been expired or revoked."}`))
 		return
 	}
-	s.serial++
-	access := "access-" + strconv.Itoa(s.serial)
+	s.issued++
+	access := fmt.Sprint("ya29.", s.issued)
 	s.tokens[access] = true
-	answer := map[string]any{"access_token": access, "expires_in": 3600, "token_type": "Bearer", "scope": s.scope}
-	if r.PostFormValue("code") != "" {
+	answer := map[string]any{"access_token": access, "expires_in": 3599, "scope": s.scope, "token_type": "Bearer"}
+	if kind == "authorization_code" {
 		answer["refresh_token"] = s.key
 	}
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-// failure is an error response.
-type failure struct {
-	status         int
-	reason, detail string
+var verbs = map[string]func(*Server, *resttest.Call) (any, *resttest.Problem){
+	"getProfile": (*Server).profile, "labels.list": (*Server).labels, "history.list": (*Server).history,
+	"messages.list": (*Server).list, "messages.get": (*Server).get, "attachments.get": (*Server).attachment,
+	"threads.list": (*Server).list, "threads.get": (*Server).thread,
 }
 
-func (f *failure) Error() string { return f.reason + ": " + f.detail }
-
-func no(status int, reason, detail string) error { return &failure{status, reason, detail} }
-
-// guarded serves one method, and rejects requests that do not conform to the API description.
-func (s *Server) guarded(method string, answer func(*http.Request) (string, any, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		body, err := s.answer(method, r, answer)
-		w.Header().Set("Content-Type", "application/json; charset=UTF-8")
-		if f, failed := err.(*failure); failed {
-			w.WriteHeader(f.status)
-			body = map[string]any{"error": map[string]any{
-				"code": f.status, "message": f.detail,
-				"errors": []any{map[string]any{"domain": "global", "reason": f.reason, "message": f.detail}},
-			}}
-		}
-		_ = json.NewEncoder(w).Encode(body)
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	answer, call, p := s.run(r)
+	if p == nil {
+		p = s.api.Send(w, call, answer)
+	}
+	if p != nil {
+		p.Write(w)
 	}
 }
 
-func (s *Server) answer(method string, r *http.Request, answer func(*http.Request) (string, any, error)) (any, error) {
-	access, good := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), s.Good
-	if good == nil {
-		good = func(access string) bool { return s.tokens[access] }
-	}
-	if !good(access) {
-		return nil, no(http.StatusUnauthorized, "authError", "Invalid Credentials")
-	}
-	if r.PathValue("userId") != "me" {
-		return nil, no(http.StatusForbidden, "forbidden", "Delegation denied")
-	}
-	for name, values := range r.URL.Query() {
-		kind, known := s.fields[method+"?"+name]
-		if !known {
-			return nil, no(http.StatusBadRequest, "invalidParameter", method+" has no parameter "+name)
-		}
-		if _, words, listed := strings.Cut(kind, "string "); listed &&
-			!slices.Contains(strings.Split(words, ","), values[0]) {
-			return nil, no(http.StatusBadRequest, "invalidArgument", "Invalid value at '"+name+"'")
+// run checks the credentials of a request, and answers it.
+// https://developers.google.com/workspace/gmail/api/guides/handle-errors
+func (s *Server) run(r *http.Request) (any, *resttest.Call, *resttest.Problem) {
+	access, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !bearer || s.Good == nil && !s.tokens[access] || s.Good != nil && !s.Good(access) {
+		return nil, nil, &resttest.Problem{
+			Code: http.StatusUnauthorized, Domain: "global", Reason: "authError", Message: "Invalid Credentials",
 		}
 	}
-	schema, body, err := answer(r)
-	if err != nil {
-		return nil, err
+	call, p := s.api.Read(r)
+	if p != nil {
+		return nil, nil, p
 	}
-	if err := s.check(schema, body); err != nil {
-		return nil, err
+	refused := func(reason, text string) (any, *resttest.Call, *resttest.Problem) {
+		return nil, nil, &resttest.Problem{
+			Code: http.StatusForbidden, Domain: "global", Reason: reason, Message: text,
+		}
 	}
-	if mask := r.URL.Query().Get("fields"); mask != "" {
-		return s.masked(schema, body, mask)
+	given := strings.Fields(strings.ReplaceAll(s.scope, scopes, ""))
+	reads := slices.ContainsFunc(given, func(scope string) bool {
+		return scope == "gmail.readonly" || scope == "gmail.modify" || scope == "https://mail.google.com/"
+	})
+	format := call.Query.Get("format")
+	whole := call.Query.Has("q") || call.Name == "attachments.get" || strings.HasSuffix(call.Name, ".get") &&
+		format != "metadata" && format != "minimal"
+	switch {
+	case call.Path["userId"] != "me" && call.Path["userId"] != s.Owner:
+		return refused("forbidden", "Delegation denied for "+s.Owner)
+	case !reads && !slices.Contains(given, "gmail.metadata"):
+		return refused("insufficientPermissions", "Request had insufficient authentication scopes.")
+	case !reads && whole:
+		return refused("forbidden", "Metadata scope does not support this request.")
 	}
-	return body, nil
+	answer, p := verbs[call.Name](s, call)
+	return answer, call, p
 }
 
-func (s *Server) profile(*http.Request) (string, any, error) {
-	return "Profile", map[string]any{
-		"emailAddress": s.Owner, "messagesTotal": len(s.mails), "threadsTotal": len(s.mails), "historyId": "1",
+func missing() *resttest.Problem {
+	return &resttest.Problem{
+		Code: http.StatusNotFound, Domain: "global", Reason: "notFound", Message: "Requested entity was not found.",
+	}
+}
+
+func (s *Server) profile(*resttest.Call) (any, *resttest.Problem) {
+	threads := map[string]bool{}
+	for _, m := range s.messages {
+		threads[m.thread] = true
+	}
+	return map[string]any{
+		"emailAddress": s.Owner, "messagesTotal": len(s.messages), "threadsTotal": len(threads),
+		"historyId": strconv.Itoa(firstHistory + len(s.messages)),
 	}, nil
 }
 
-// page returns a page of a list.
-func page[T any](r *http.Request, all []T) (some []T, next string, err error) {
-	from, size := 0, 100
-	if text := r.URL.Query().Get("maxResults"); text != "" {
-		if size, err = strconv.Atoi(text); err != nil || size < 1 {
-			return nil, "", no(http.StatusBadRequest, "invalidArgument", "Invalid maxResults")
+func (s *Server) labels(*resttest.Call) (any, *resttest.Problem) {
+	all, seen := []any{}, map[string]bool{}
+	add := func(id, kind string) {
+		if !seen[id] {
+			all, seen[id] = append(all, map[string]any{"id": id, "name": id, "type": kind}), true
 		}
 	}
-	if token := r.URL.Query().Get("pageToken"); token != "" {
-		if from, err = strconv.Atoi(strings.TrimPrefix(token, "page-")); err != nil || from > len(all) {
-			return nil, "", no(http.StatusBadRequest, "invalidArgument", "Invalid pageToken")
+	for _, id := range []string{"INBOX", "SENT", "DRAFT", "SPAM", "TRASH", "UNREAD", "STARRED", "IMPORTANT"} {
+		add(id, "system")
+	}
+	for _, m := range s.messages {
+		for _, id := range m.labels {
+			add(id, "user")
 		}
 	}
-	end := min(from+min(size, 500), len(all))
-	if end < len(all) {
-		next = fmt.Sprintf("page-%d", end)
-	}
-	return all[from:end], next, nil
+	return map[string]any{"labels": all}, nil
 }
 
-// found returns the mails that match all words of the query, the latest first, without spam and trash.
-func (s *Server) found(r *http.Request) (found []mail) {
-	for _, m := range slices.Backward(s.mails) {
-		has := r.URL.Query().Get("includeSpamTrash") == "true" ||
-			!slices.Contains(m.labels, "SPAM") && !slices.Contains(m.labels, "TRASH")
-		for word := range strings.FieldsSeq(strings.ToLower(r.URL.Query().Get("q"))) {
-			has = has && strings.Contains(strings.ToLower(m.raw), strings.Trim(word, `"`))
-		}
-		if has {
-			found = append(found, m)
-		}
-	}
-	return found
-}
+const firstHistory = 1000
 
-func (s *Server) listMessages(r *http.Request) (string, any, error) {
-	found := s.found(r)
-	some, next, err := page(r, found)
-	body := map[string]any{"resultSizeEstimate": len(found)}
-	var rows []any
-	for _, m := range some {
-		rows = append(rows, map[string]any{"id": m.id, "threadId": m.thread})
+// history lists the mails that were added after a history id. An unknown id gets 404.
+// https://developers.google.com/workspace/gmail/api/guides/sync
+func (s *Server) history(c *resttest.Call) (any, *resttest.Problem) {
+	from, err := strconv.Atoi(c.Query.Get("startHistoryId"))
+	switch {
+	case err != nil:
+		return nil, resttest.Invalid("startHistoryId", "Missing or invalid startHistoryId")
+	case from < firstHistory || from > firstHistory+len(s.messages):
+		return nil, missing()
 	}
-	if rows != nil {
-		body["messages"] = rows
-	}
-	if next != "" {
-		body["nextPageToken"] = next
-	}
-	return "ListMessagesResponse", body, err
-}
-
-func (s *Server) listThreads(r *http.Request) (string, any, error) {
-	var threads []mail
-	for _, m := range s.found(r) {
-		if !slices.ContainsFunc(threads, func(t mail) bool { return t.thread == m.thread }) {
-			threads = append(threads, m)
+	all := []any{}
+	for _, m := range s.messages[from-firstHistory:] {
+		short := map[string]any{"id": m.id, "threadId": m.thread}
+		label := c.Query.Get("labelId")
+		if label == "" || slices.Contains(m.labels, label) {
+			all = append(all, map[string]any{
+				"id": m.history, "messages": []any{short}, "messagesAdded": []any{map[string]any{"message": short}},
+			})
 		}
 	}
-	some, next, err := page(r, threads)
-	body := map[string]any{"resultSizeEstimate": len(threads)}
-	var rows []any
-	for _, m := range some {
-		rows = append(rows, map[string]any{"id": m.thread, "snippet": m.snippet(), "historyId": "1"})
+	answer := map[string]any{"historyId": strconv.Itoa(firstHistory + len(s.messages))}
+	next := paged(answer, c, "history", len(all))
+	if next.to > next.from {
+		answer["history"] = all[next.from:next.to]
 	}
-	if rows != nil {
-		body["threads"] = rows
-	}
-	if next != "" {
-		body["nextPageToken"] = next
-	}
-	return "ListThreadsResponse", body, err
+	return answer, next.problem
 }
 
-func (s *Server) getMessage(r *http.Request) (string, any, error) {
-	for _, m := range s.mails {
-		if m.id == r.PathValue("id") {
-			return "Message", s.written(m, r.URL.Query().Get("format")), nil
+// span are the items of a page.
+type span struct {
+	from, to int
+	problem  *resttest.Problem
+}
+
+// paged finds the items of a page, and adds the token of the next one. A page has at most 500 items, 100 if a request
+// names no number.
+func paged(answer map[string]any, c *resttest.Call, kind string, n int) span {
+	most, err := strconv.Atoi(c.Query.Get("maxResults"))
+	if err != nil || most == 0 {
+		most = 100
+	}
+	from, token := 0, c.Query.Get("pageToken")
+	if token != "" {
+		text, known := strings.CutPrefix(token, kind+"-")
+		if from, err = strconv.Atoi(text); err != nil || !known || from > n {
+			return span{problem: resttest.Invalid("pageToken", "Invalid page token")}
 		}
 	}
-	return "", nil, no(http.StatusNotFound, "notFound", "Requested entity was not found.")
+	to := min(from+min(most, 500), n)
+	if to < n {
+		answer["nextPageToken"] = fmt.Sprint(kind, "-", to)
+	}
+	return span{from: from, to: to}
 }
 
-func (s *Server) getThread(r *http.Request) (string, any, error) {
+// list lists messages or threads, newest first. Each message has only an id and a thread.
+// https://developers.google.com/workspace/gmail/api/reference/rest/v1/users.messages/list
+func (s *Server) list(c *resttest.Call) (any, *resttest.Problem) {
+	kind, _, _ := strings.Cut(c.Name, ".")
+	query := readQuery(c.Query.Get("q"))
+	all, seen := []any{}, map[string]bool{}
+	for _, m := range slices.Backward(s.messages) {
+		hidden := slices.Contains(m.labels, "SPAM") || slices.Contains(m.labels, "TRASH")
+		if hidden && c.Query.Get("includeSpamTrash") != "true" && !query.everywhere || !query.matches(m) {
+			continue
+		}
+		if slices.ContainsFunc(c.Query["labelIds"], func(id string) bool { return !slices.Contains(m.labels, id) }) {
+			continue
+		}
+		switch {
+		case kind == "messages":
+			all = append(all, map[string]any{"id": m.id, "threadId": m.thread})
+		case !seen[m.thread]:
+			seen[m.thread] = true
+			all = append(all, map[string]any{"id": m.thread, "snippet": m.snippet, "historyId": m.history})
+		}
+	}
+	answer := map[string]any{"resultSizeEstimate": len(all)}
+	page := paged(answer, c, kind, len(all))
+	if page.to > page.from {
+		answer[kind] = all[page.from:page.to]
+	}
+	return answer, page.problem
+}
+
+func (s *Server) find(id string) *message {
+	for _, m := range s.messages {
+		if m.id == id {
+			return m
+		}
+	}
+	return nil
+}
+
+func (s *Server) get(c *resttest.Call) (any, *resttest.Problem) {
+	m := s.find(c.Path["id"])
+	if m == nil {
+		return nil, missing()
+	}
+	return s.view(m, c), nil
+}
+
+func (s *Server) thread(c *resttest.Call) (any, *resttest.Problem) {
 	var all []any
-	for _, m := range s.mails {
-		if m.thread == r.PathValue("id") {
-			all = append(all, s.written(m, r.URL.Query().Get("format")))
+	history := ""
+	for _, m := range s.messages {
+		if m.thread == c.Path["id"] {
+			all, history = append(all, s.view(m, c)), m.history
 		}
 	}
 	if all == nil {
-		return "", nil, no(http.StatusNotFound, "notFound", "Requested entity was not found.")
+		return nil, missing()
 	}
-	return "Thread", map[string]any{"id": r.PathValue("id"), "historyId": "1", "messages": all}, nil
+	return map[string]any{"id": c.Path["id"], "historyId": history, "messages": all}, nil
 }
