@@ -12,6 +12,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/lookup"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/internal/testdb"
 )
@@ -377,10 +378,10 @@ func TestOwnAddresses(t *testing.T) {
 		"mailto:bob@example.com":                   false, "/dav/principals/bob": false, "": false, "mailto:": false,
 		"urn:uuid:1": false,
 	} {
-		if isOwn(alice, address) != own {
-			t.Errorf("isOwn(%q) = %v", address, !own)
+		if lookup.IsUser(alice, address) != own {
+			t.Errorf("IsUser(%q) = %v", address, !own)
 		}
-		if isOwn(calendar.Caller{User: calendar.User{Name: "zoe"}}, address) {
+		if lookup.IsUser(calendar.Caller{User: calendar.User{Name: "zoe"}}, address) {
 			t.Errorf("%q is of somebody without an address", address)
 		}
 	}

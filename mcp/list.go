@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/lookup"
 	"caldav-mcp-server/calendar/publish"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/zone"
@@ -281,7 +282,7 @@ func idOf(o query.Occurrence) eventID {
 func (r eventRows) attendeeNames(o query.Occurrence) []shown {
 	var list []shown
 	all := slices.DeleteFunc(edit.AttendeesOf(o.Component), func(a edit.Attendee) bool {
-		return isOwnIn(r.who, o.Calendar, a.Address)
+		return lookup.IsOwn(r.who, o.Calendar, a.Address)
 	})
 	for _, a := range all {
 		if len(list) == mostPeople {

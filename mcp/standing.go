@@ -10,6 +10,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/lookup"
 	"caldav-mcp-server/calendar/schedule"
 	"caldav-mcp-server/ical"
 	"caldav-mcp-server/mcp/wire"
@@ -38,12 +39,12 @@ func standing(who calendar.Caller, cal calendar.Calendar, event *ical.Component)
 	if p := event.Property("ORGANIZER"); p != nil {
 		v.Organizer = shown(short(bareAddress(p.Value()), longestListedTitle))
 		switch {
-		case isAccount(who, cal, p.Value()):
+		case lookup.IsAccount(who, cal, p.Value()):
 			organizes = true
 			if !who.ActsFor() {
 				v.Untrusted = "" // the user made it in the linked account
 			}
-		case isOwn(who, p.Value()):
+		case lookup.IsUser(who, p.Value()):
 			organizes = true
 		default:
 			v.Untrusted = v.Organizer
@@ -51,7 +52,7 @@ func standing(who calendar.Caller, cal calendar.Calendar, event *ical.Component)
 	}
 	all := edit.AttendeesOf(event)
 	// As in schedule.Respond, the first of several own lines counts.
-	if i := slices.IndexFunc(all, func(a edit.Attendee) bool { return isOwnIn(who, cal, a.Address) }); i >= 0 {
+	if i := slices.IndexFunc(all, func(a edit.Attendee) bool { return lookup.IsOwn(who, cal, a.Address) }); i >= 0 {
 		v.MyAnswer = wire.Visible(all[i].Status)
 		if organizes && strings.EqualFold(v.MyAnswer, noAnswer) {
 			v.MyAnswer = schedule.Accepted // nobody invited them
@@ -127,31 +128,10 @@ func (v standingView) line() string {
 	return said.String()
 }
 
-// isOwn reports whether a calendar address is the user's: one of their proven mail addresses in any notation, or their
-// principal. A call loads the addresses of its caller: see knowMails.
-func isOwn(who calendar.Caller, address string) bool {
-	a := schedule.AddressOf(address)
-	if mail := a.Mail(); mail != "" {
-		return strings.EqualFold(mail, strings.TrimSpace(who.User.Email)) || slices.Contains(who.Mails, mail)
-	}
-	name := a.Principal("") // the host of an absolute URL may be another server
-	return name != "" && strings.EqualFold(name, who.User.Name)
-}
-
 // knowMails loads the addresses of the caller, so that events know them under each.
 func (b toolbox) knowMails(ctx context.Context, c *call) (err error) {
 	c.caller.Mails, err = b.service.Mails(ctx, c.caller.User)
 	return err
-}
-
-// isAccount reports whether an address is the proven address of the caller's linked account, in a calendar of it.
-func isAccount(who calendar.Caller, cal calendar.Calendar, address string) bool {
-	return cal.Owner == who.User.ID && cal.Origin.Owns(schedule.AddressOf(address).Mail())
-}
-
-// isOwnIn reports whether an address is the caller's in a calendar.
-func isOwnIn(who calendar.Caller, cal calendar.Calendar, address string) bool {
-	return isOwn(who, address) || isAccount(who, cal, address)
 }
 
 // bareAddress is an address without its scheme.
@@ -240,13 +220,13 @@ func (c *call) uninvited(cal calendar.Calendar, event *ical.Component) []shown {
 	if event == nil {
 		return nil
 	}
-	if by := event.Property("ORGANIZER"); by == nil || !isOwnIn(c.caller, cal, by.Value()) {
+	if by := event.Property("ORGANIZER"); by == nil || !lookup.IsOwn(c.caller, cal, by.Value()) {
 		return nil
 	}
 	var list []string
 	for _, p := range event.All("ATTENDEE") {
 		agent, _ := p.Param("SCHEDULE-AGENT")
-		if strings.EqualFold(agent, "NONE") && !isOwnIn(c.caller, cal, p.Value()) {
+		if strings.EqualFold(agent, "NONE") && !lookup.IsOwn(c.caller, cal, p.Value()) {
 			list = append(list, bareAddress(p.Value())+": "+uninvited)
 		}
 	}
@@ -256,7 +236,7 @@ func (c *call) uninvited(cal calendar.Calendar, event *ical.Component) []shown {
 // hasOthers reports whether an event has attendees other than the user.
 func (c *call) hasOthers(cal calendar.Calendar, event *ical.Component) bool {
 	return event != nil && slices.ContainsFunc(event.All("ATTENDEE"),
-		func(p *ical.Property) bool { return !isOwnIn(c.caller, cal, p.Value()) })
+		func(p *ical.Property) bool { return !lookup.IsOwn(c.caller, cal, p.Value()) })
 }
 
 // write writes the recipients as text; in a preview, the expected ones.

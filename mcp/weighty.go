@@ -13,6 +13,7 @@ import (
 	"caldav-mcp-server/calendar/describe"
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/calendar/lookup"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/calendar/schedule"
@@ -304,7 +305,7 @@ func (b toolbox) hasWritten(ctx context.Context, c *call, r calendar.Recipient) 
 // sends the address no messages. The organizer of an event in a linked calendar may be the account.
 func invitedBy(who calendar.Caller, o query.Occurrence, to calendar.MailAddress) bool {
 	organizer := o.Component.Property("ORGANIZER")
-	if organizer == nil || !isOwn(who, organizer.Value()) &&
+	if organizer == nil || !lookup.IsUser(who, organizer.Value()) &&
 		!o.Calendar.Origin.Has(schedule.AddressOf(organizer.Value()).Mail()) {
 		return false
 	}
