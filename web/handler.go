@@ -17,10 +17,20 @@ import (
 	"caldav-mcp-server/calendar/intake"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/locale"
+	"caldav-mcp-server/web/live"
 )
 
-// root is the path of the pages, below the path of BASE_URL.
-const root = "/account/"
+// root is the path of the pages for settings, below the path of BASE_URL. The calendar and the tasks have their own.
+const (
+	root         = "/account/"
+	calendarRoot = "/calendar/"
+	tasksRoot    = "/tasks/"
+)
+
+// isPage reports whether a path belongs to a page.
+func isPage(path string) bool {
+	return strings.HasPrefix(path, root) || strings.HasPrefix(path, calendarRoot) || strings.HasPrefix(path, tasksRoot)
+}
 
 // Config holds the dependencies and settings of a Handler.
 type Config struct {
@@ -74,7 +84,7 @@ type Config struct {
 	Logger  *slog.Logger
 }
 
-// Handler serves the pages. It holds only tables, and no state of a request.
+// Handler serves the pages. It holds tables and the open streams, and no other state of a request.
 type Handler struct {
 	Config
 	// base is the path of BaseURL: "" or "/cal". secure is set if browsers connect by https.
@@ -85,6 +95,7 @@ type Handler struct {
 	templates map[*locale.Language]func() (templates, error)
 	assets    assets
 	guard     *http.CrossOriginProtection
+	streams   live.Streams
 }
 
 // New makes a Handler.
@@ -110,7 +121,7 @@ func New(c Config) (*Handler, error) {
 	h.guard.AddInsecureBypassPattern(http.MethodPost + " " + StopPath + "{token}")
 	h.guard.SetDenyHandler(http.HandlerFunc(h.refuseForeign))
 	for _, p := range h.pages() {
-		h.mux.Handle(p.method+" "+root+p.path, h.open(p))
+		h.mux.Handle(p.method+" "+p.fullPath(), h.open(p))
 	}
 	h.mux.HandleFunc("GET "+root+"static/{name}", h.asset)
 	h.mux.HandleFunc("/", h.missing)
@@ -122,7 +133,7 @@ func (h *Handler) Routes() []string {
 	routes := append(DiscoveryRoutes(), root+"static/{name}", authorizePath, exchangePath, registerPath, revokePath,
 		introspectPath, appLoginPath, appLoginPollPath)
 	for _, p := range h.pages() {
-		routes = append(routes, root+strings.TrimSuffix(p.path, "{$}"))
+		routes = append(routes, strings.TrimSuffix(p.fullPath(), "{$}"))
 	}
 	return routes
 }
@@ -134,7 +145,7 @@ func (h *Handler) Before(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := h.within(r.URL.Path)
 		switch {
-		case strings.HasPrefix(path, root):
+		case isPage(path):
 			own := r.Clone(r.Context())
 			own.URL.Path, own.URL.RawPath = path, ""
 			protect(w.Header())
@@ -148,8 +159,12 @@ func (h *Handler) Before(next http.Handler) http.Handler {
 			h.machine(w, r, path)
 		case isAppLogin(path):
 			h.appLogin(w, r, path)
-		case path == strings.TrimSuffix(root, "/") || path == "/" && browses(r):
+		case path == strings.TrimSuffix(root, "/"):
 			http.Redirect(w, r, h.base+root, http.StatusSeeOther)
+		case path == calendarRoot[:len(calendarRoot)-1], path == "/" && browses(r):
+			http.Redirect(w, r, h.base+calendarRoot, http.StatusSeeOther)
+		case path == tasksRoot[:len(tasksRoot)-1]:
+			http.Redirect(w, r, h.base+tasksRoot, http.StatusSeeOther)
 		default:
 			next.ServeHTTP(w, r)
 		}
@@ -179,7 +194,8 @@ func browses(r *http.Request) bool {
 // policy is the Content-Security-Policy of our pages: only our styles and scripts, and forms that go to us. formTo adds
 // further targets for forms.
 func policy(formTo ...string) string {
-	return "default-src 'none'; style-src 'self'; script-src 'self'; worker-src 'self'; img-src 'self'; connect-src 'self'; form-action " +
+	return "default-src 'none'; style-src 'self'; script-src 'self'; worker-src 'self'; img-src 'self'; " +
+		"connect-src 'self'; form-action " +
 		strings.Join(append([]string{"'self'"}, formTo...), " ") + "; frame-ancestors 'none'; base-uri 'none'"
 }
 

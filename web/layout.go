@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -15,6 +16,7 @@ import (
 	"sync"
 
 	"caldav-mcp-server/locale"
+	"caldav-mcp-server/web/planner"
 )
 
 //go:embed templates/*.html
@@ -87,6 +89,9 @@ func readAssets() (assets, error) {
 		if err != nil {
 			return a, err
 		}
+		if file.Name() == "calendar.css" {
+			content = append(content, positions()...)
+		}
 		sum := sha256.Sum256(content)
 		extension := path.Ext(file.Name())
 		name := strings.TrimSuffix(file.Name(), extension) + "-" + hex.EncodeToString(sum[:6]) + extension
@@ -96,6 +101,22 @@ func readAssets() (assets, error) {
 		}
 	}
 	return a, nil
+}
+
+// positions returns the style rules for the positions of blocks in a day, because our policy forbids inline styles. A day
+// has 288 units of five minutes: t is the top of a block, h its height, and c its column.
+func positions() []byte {
+	var b bytes.Buffer
+	for unit := range 288 {
+		fmt.Fprintf(&b, ".t%d{top:calc(%[1]d*var(--unit))}.h%d{height:calc(%[2]d*var(--unit))}\n", unit, unit+1)
+	}
+	for columns := 1; columns <= planner.MostColumns; columns++ {
+		for column := range columns {
+			fmt.Fprintf(&b, ".c%dof%d{inset-inline-start:%.2f%%;width:%.2f%%}\n", column, columns,
+				100*float64(column)/float64(columns), 100/float64(columns))
+		}
+	}
+	return b.Bytes()
 }
 
 func (h *Handler) asset(w http.ResponseWriter, r *http.Request) {
@@ -122,11 +143,14 @@ type frame struct {
 	Wrong, Notice string
 	// Lang is the tag of the language.
 	Lang string
-	// Root is the prefix of all our addresses; Path is the rest of this page's.
-	Root, Path string
+	// Base is the prefix of all our addresses, Root that of the pages for settings; Path is the rest of this page's.
+	Base, Root, Path string
 	// User is nil for a visitor who is not signed in.
 	User *menuUser
-	Menu []menuItem
+	// Menu leads to the parts of the pages, Submenu to the pages for settings.
+	Menu, Submenu []menuItem
+	// Wide is set for the calendar, which takes the whole width.
+	Wide bool
 	// Next is the page to go to after signing in.
 	Next string
 	// assets has the names of the static files.
@@ -139,7 +163,7 @@ type menuUser struct {
 }
 
 type menuItem struct {
-	Path, Title string
+	Href, Title string
 	Here        bool
 }
 
@@ -151,7 +175,7 @@ func (f frame) Asset(file string) string { return f.Root + "static/" + f.assets.
 
 func (p *pageRequest) frame(content any, wrong string) frame {
 	f := frame{
-		Page: content, Wrong: wrong, Root: p.href(""), Path: strings.TrimPrefix(p.r.URL.Path, root),
+		Page: content, Wrong: wrong, Base: p.base, Root: p.href(""), Path: strings.TrimPrefix(p.r.URL.Path, root),
 		Notice: p.notice(), Lang: p.lang.Tag(), Next: localPath(p.r.FormValue("next")), assets: p.assets,
 	}
 	if !p.signedIn() {
@@ -159,12 +183,20 @@ func (p *pageRequest) frame(content any, wrong string) frame {
 	}
 	u := p.user()
 	f.User = &menuUser{u.Name, u.Title(), u.Admin}
-	for _, item := range menu {
-		if item.admin && !u.Admin {
+	path := p.r.URL.Path
+	f.Menu = []menuItem{
+		{p.href(calendarRoot), p.lang.Text("menu.calendar"), strings.HasPrefix(path, calendarRoot)},
+		{p.href(tasksRoot), p.lang.Text("menu.tasks"), strings.HasPrefix(path, tasksRoot)},
+		{p.href(""), p.lang.Text("menu.settings"), strings.HasPrefix(path, root)},
+	}
+	f.Wide = !strings.HasPrefix(path, root)
+	for _, item := range settingsMenu {
+		if f.Wide || item.admin && !u.Admin {
 			continue
 		}
-		f.Menu = append(f.Menu, menuItem{
-			item.path, p.lang.Text(item.title), f.Path == item.path || item.path != "" && strings.HasPrefix(f.Path, item.path+"/"),
+		f.Submenu = append(f.Submenu, menuItem{
+			p.href(item.path), p.lang.Text(item.title),
+			f.Path == item.path || item.path != "" && strings.HasPrefix(f.Path, item.path+"/"),
 		})
 	}
 	return f
@@ -180,8 +212,8 @@ func (p *pageRequest) notice() string {
 	return p.lang.Text(id)
 }
 
-// menu lists the pages of the menu, with the ids of their titles.
-var menu = []struct {
+// settingsMenu lists the pages for settings, with the ids of their titles.
+var settingsMenu = []struct {
 	path, title string
 	admin       bool
 }{
@@ -190,7 +222,7 @@ var menu = []struct {
 	{"connect", "menu.connect", false},
 	{"apps", "menu.apps", false},
 	{"journal", "menu.journal", false},
-	{"settings", "menu.settings", false},
+	{"settings", "menu.account", false},
 	{"security", "menu.security", false},
 	{"people", "menu.people", true},
 }

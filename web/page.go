@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // who is the audience of a page. Other visitors get a 404 or the sign-in page.
@@ -34,7 +35,7 @@ var needs = map[who]struct{ session, proof, admin bool }{
 type page struct {
 	// method is GET, which includes HEAD, or POST.
 	method string
-	// path is the rest after /account/, as an [http.ServeMux] pattern.
+	// path is the rest after /account/, as an [http.ServeMux] pattern. One that begins with a slash is the whole path.
 	path  string
 	who   who
 	serve func(*pageRequest) error
@@ -45,6 +46,14 @@ type page struct {
 	back string
 }
 
+// fullPath returns the whole pattern of the path, below the path of BASE_URL.
+func (p page) fullPath() string {
+	if strings.HasPrefix(p.path, "/") {
+		return p.path
+	}
+	return root + p.path
+}
+
 // maxForm is more than any of our forms needs.
 const maxForm = 64 << 10
 
@@ -53,6 +62,7 @@ func (h *Handler) pages() []page {
 	return slices.Concat(
 		h.signInPages(),
 		h.homePages(),
+		h.planningPages(),
 		h.answerPages(),
 		h.proofPages(),
 		h.calendarPages(),

@@ -102,7 +102,7 @@ func (p *pageRequest) comeBack(to page) string {
 	if to.back != "" {
 		return to.back
 	}
-	back := strings.TrimPrefix(p.r.URL.Path, root)
+	back := strings.TrimPrefix(p.r.URL.EscapedPath(), root)
 	if p.r.Method != http.MethodPost && p.r.URL.RawQuery != "" {
 		back += "?" + p.r.URL.RawQuery
 	}
@@ -114,10 +114,11 @@ func (p *pageRequest) next() string {
 	return localPath(p.r.FormValue("next"))
 }
 
-// localPath accepts only paths below the root, and nothing that a browser could read as another host's address.
+// localPath accepts only paths of pages, below the root or whole, and nothing that a browser could read as another
+// host's address.
 func localPath(next string) string {
 	u, err := url.Parse(next)
-	if err != nil || u.IsAbs() || u.Host != "" || strings.HasPrefix(u.Path, "/") ||
+	if err != nil || u.IsAbs() || u.Host != "" || strings.HasPrefix(u.Path, "/") && !isPage(u.Path) ||
 		strings.ContainsAny(next, "\\\r\n\t") || strings.Contains(u.Path, "..") {
 		return ""
 	}
@@ -127,8 +128,13 @@ func localPath(next string) string {
 // field returns a form field without surrounding blanks.
 func (p *pageRequest) field(name string) string { return strings.TrimSpace(p.r.PostFormValue(name)) }
 
-// href returns the address of one of our pages.
-func (p *pageRequest) href(path string) string { return p.base + root + path }
+// href returns the address of one of our pages. A path that begins with a slash is whole.
+func (p *pageRequest) href(path string) string {
+	if strings.HasPrefix(path, "/") {
+		return p.base + path
+	}
+	return p.base + root + path
+}
 
 // leadTo redirects the browser to one of our pages.
 func (p *pageRequest) leadTo(path string) error {

@@ -1,0 +1,233 @@
+package planner
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/calendar/lookup"
+	"caldav-mcp-server/calendar/schedule"
+	"caldav-mcp-server/ical"
+)
+
+// DayOf returns the date of a subject in the visitor's zone.
+func (p *Planner) DayOf(s Subject) string { return iso(p.here(s.Start.Time)) }
+
+// Writable returns the calendars that the visitor may add events or tasks to, the default one first.
+func (p *Planner) Writable(ctx context.Context, kind calendar.Kind) ([]SideCalendar, error) {
+	all, err := p.calendars(ctx, kind)
+	if err != nil {
+		return nil, err
+	}
+	var list []SideCalendar
+	for _, cal := range all {
+		if p.Caller.May(calendar.WriteObjects, cal) != nil {
+			continue
+		}
+		listed := SideCalendar{Swatch: SwatchOf(cal), Write: true}
+		if cal.Access != calendar.OwnerAccess {
+			listed.Owner = clean(cal.OwnerTitle)
+		}
+		list = append(list, listed)
+	}
+	return list, nil
+}
+
+// Require returns an error unless the visitor may change the subject.
+func (p *Planner) Require(s Subject) error {
+	if p.Caller.May(calendar.WriteObjects, s.Calendar) != nil {
+		return p.invalid("planner.read-only")
+	}
+	return nil
+}
+
+// Foreign reports whether another person organizes the event, so that its time and text are theirs.
+func (p *Planner) Foreign(s Subject) bool {
+	organizer := s.Component.Property("ORGANIZER")
+	return organizer != nil && !lookup.IsOwn(p.Caller, s.Calendar, organizer.Value()) &&
+		p.answerIn(s.Calendar, s.Instance) != ""
+}
+
+// Prefill sets fields of a new event that the address names.
+func (p *Planner) Prefill(f *EventForm, q url.Values) {
+	if title := q.Get("title"); title != "" {
+		f.Title = oneLine(title)
+	}
+	if location := q.Get("location"); location != "" {
+		f.Location = oneLine(location)
+	}
+	if cal := q.Get("calendar"); cal != "" {
+		f.Calendar = calendar.CalendarID(cal)
+	}
+	if q.Get("all-day") != "" {
+		f.AllDay = true
+	}
+	if end, err := time.Parse(localForm, q.Get("end")); err == nil {
+		f.End, f.EndTime = end.Format(time.DateOnly), end.Format(clockForm)
+	} else if day, err := time.Parse(time.DateOnly, q.Get("end")); err == nil {
+		f.End = day.Format(time.DateOnly)
+	}
+}
+
+// CopyOf returns the form of a new event with the values of another one, without its guests.
+func (p *Planner) CopyOf(s Subject) EventForm {
+	f := p.FormOf(s.Calendar, s.Instance)
+	f.Guests, f.Optional, f.ETag, f.Was = "", "", "", ""
+	f.Repeat = Repeat{Every: "1"}
+	return f
+}
+
+// Weekdays returns the weekdays of a form, from the visitor's first day on.
+func (p *Planner) Weekdays() []Choice {
+	first := p.Caller.User.FirstDay()
+	var list []Choice
+	for i := range 7 {
+		day := (first + time.Weekday(i)) % 7
+		list = append(list, Choice{weekdayCodes[day], p.Language.ShortWeekday(day)})
+	}
+	return list
+}
+
+// FreqChoices returns the ways to repeat, worded for the day of the event.
+func (p *Planner) FreqChoices(f EventForm) []Choice {
+	var list []Choice
+	start, err := time.Parse(time.DateOnly, f.Start)
+	if err != nil {
+		start = p.today()
+	}
+	weekday := p.Language.Weekday(start.Weekday())
+	for _, freq := range Freqs {
+		id := "planner.repeat." + freq
+		if freq == "" {
+			id = "planner.repeat.none"
+		}
+		nth := min((start.Day()+6)/7, 5)
+		switch freq {
+		case monthly:
+			list = append(list, Choice{freq, p.text(id, "day", start.Day())})
+		case nthDay:
+			which := p.text("planner.nth."+ordinals[nth], "weekday", weekday)
+			list = append(list, Choice{freq, p.text(id, "which", which)})
+		case lastDay:
+			list = append(list, Choice{freq, p.text(id, "which", p.text("planner.nth.last", "weekday", weekday))})
+		case yearly:
+			list = append(list, Choice{freq, p.text(id, "day", p.Language.DayMonth(start))})
+		default:
+			list = append(list, Choice{freq, p.text(id)})
+		}
+	}
+	if f.Repeat.Freq == keptRule || f.Repeat.Kept != "" {
+		list = append(list, Choice{keptRule, f.Repeat.Kept})
+	}
+	return list
+}
+
+// People returns the users and rooms that the visitor sees, for suggestions.
+func (p *Planner) People(ctx context.Context) ([]Choice, error) {
+	people, err := p.Service.People(ctx, p.Caller)
+	if err != nil {
+		return nil, err
+	}
+	var list []Choice
+	for _, u := range people {
+		if u.Email == "" || u.Group || u.ID == p.Caller.User.ID || len(list) == mostGuests {
+			continue
+		}
+		list = append(list, Choice{clean(u.Title()) + " <" + u.Email + ">", clean(u.Title())})
+	}
+	return list, nil
+}
+
+// Parts describes the present values of some parts of a form.
+func (p *Planner) Parts(now EventForm, names []string) []Choice {
+	var list []Choice
+	for _, name := range names {
+		words := now.parts()[name]
+		switch name {
+		case "times":
+			words = strings.TrimSpace(now.Start + " " + now.StartTime + " – " + now.End + " " + now.EndTime)
+		case "repeat":
+			words = p.text("planner.repeat.none")
+			for _, choice := range p.FreqChoices(now) {
+				if choice.Value == now.Repeat.Freq {
+					words = choice.Words
+				}
+			}
+		case "free", "private":
+			words = p.text("planner.no")
+			if name == "free" && now.Free || name == "private" && now.Private {
+				words = p.text("planner.yes")
+			}
+		case "alarms":
+			var alarms []string
+			for _, minutes := range now.Alarms {
+				alarms = append(alarms, p.AlarmChoice(minutes).Words)
+			}
+			words = strings.Join(alarms, ", ")
+		}
+		list = append(list, Choice{p.text("planner.part." + name), clean(words)})
+	}
+	return list
+}
+
+// Move returns the change of a drag: new local times, or new days for an event of whole days.
+func (p *Planner) Move(s Subject, start, end string) (edit.Change, error) {
+	read := func(field, text string) (ical.Time, error) {
+		day, clock, _ := strings.Cut(text, "T")
+		return p.time(EventForm{AllDay: clock == ""}, field, day, clock, p.Zone.Name())
+	}
+	var c edit.Change
+	from, err := read("start", start)
+	if err != nil {
+		return c, err
+	}
+	if from.IsDate() != s.Start.AllDay {
+		c.Times.AsGiven = true
+	}
+	c.Times.Start = edit.To(from)
+	if end == "" {
+		return c, nil
+	}
+	to, err := read("end", end)
+	if err != nil {
+		return c, err
+	}
+	c.Times.End = edit.To(to)
+	return c, nil
+}
+
+// Delete deletes an event or a task, or a part of a series.
+func (p *Planner) Delete(ctx context.Context, s Subject, scope edit.Scope, seen calendar.ETag) (ledger.Edited, error) {
+	e := ledger.Cancellation{Target: s.Target(scope), Telling: calendar.TellAll, Meter: p.meter}
+	if seen != "" {
+		e.When.Match = []calendar.ETag{seen}
+	}
+	return p.Service.CancelObject(ctx, p.Caller, s.Calendar, s.Object.UID, e)
+}
+
+// Answer answers an invitation, for one instance or for all.
+func (p *Planner) Answer(ctx context.Context, s Subject, status, comment string, one bool) error {
+	r := ledger.Response{Response: schedule.Response{Status: status, Comment: clean(comment)}, Meter: p.meter}
+	if one {
+		r.Instance = s.At
+	}
+	_, err := p.Service.Respond(ctx, p.Caller, s.Calendar, s.Object.UID, r)
+	return err
+}
+
+// Carry moves or copies an event to another calendar.
+func (p *Planner) Carry(ctx context.Context, s Subject, to calendar.CalendarID, copied bool) (calendar.Saved, error) {
+	target, err := p.Service.Calendar(ctx, p.Caller, to)
+	if err != nil {
+		return calendar.Saved{}, err
+	}
+	carry := p.Service.MoveToCalendar
+	if copied {
+		carry = p.Service.CopyToCalendar
+	}
+	return carry(ctx, p.Caller, s.Calendar, s.Object.UID, target, calendar.Precondition{})
+}

@@ -1,0 +1,461 @@
+package web_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+// submit sends the form of a page whose action contains a text, as a browser without scripts does: with all its fields,
+// except those that the test replaces. A name that appears in the test replaces all fields of that name.
+func (s shown) submit(action string, fields ...string) shown {
+	s.b.Helper()
+	doc, err := html.Parse(strings.NewReader(s.body))
+	s.b.must(err)
+	form := find(doc, func(n *html.Node) bool {
+		return n.Data == "form" && strings.Contains(attr(n, "action"), action)
+	})
+	if form == nil {
+		s.b.Fatalf("/account/%s has no form for %q:\n%s", s.path, action, s.text())
+	}
+	sent := url.Values{}
+	collect(form, sent)
+	for pair := range slices.Chunk(fields, 2) {
+		sent.Del(pair[0])
+	}
+	for pair := range slices.Chunk(fields, 2) {
+		if pair[1] != "" {
+			sent.Add(pair[0], pair[1])
+		}
+	}
+	var pairs []string
+	for name, values := range sent {
+		for _, value := range values {
+			pairs = append(pairs, name, value)
+		}
+	}
+	return s.b.post(attr(form, "action"), pairs...)
+}
+
+func attr(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func has(n *html.Node, name string) bool {
+	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == name })
+}
+
+func find(n *html.Node, is func(*html.Node) bool) *html.Node {
+	if n.Type == html.ElementNode && is(n) {
+		return n
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if found := find(c, is); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// collect adds the fields of a form that a browser sends.
+func collect(n *html.Node, to url.Values) {
+	name := attr(n, "name")
+	switch {
+	case n.Type != html.ElementNode || name == "":
+	case n.Data == "textarea":
+		text := ""
+		if n.FirstChild != nil {
+			text = n.FirstChild.Data
+		}
+		to.Add(name, strings.ReplaceAll(text, "\n", "\r\n"))
+	case n.Data == "select":
+		options := slices.Collect(n.ChildNodes())
+		options = slices.DeleteFunc(options, func(o *html.Node) bool { return o.Data != "option" })
+		chosen := attr(options[0], "value")
+		for _, o := range options {
+			if has(o, "selected") {
+				chosen = attr(o, "value")
+			}
+		}
+		to.Add(name, chosen)
+		return
+	case n.Data == "input" && (attr(n, "type") == "checkbox" || attr(n, "type") == "radio"):
+		if has(n, "checked") {
+			to.Add(name, attr(n, "value"))
+		}
+	case n.Data == "input":
+		to.Add(name, attr(n, "value"))
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		collect(c, to)
+	}
+}
+
+// link returns the address of the link with a text.
+func (s shown) link(text string) string {
+	s.b.Helper()
+	doc, err := html.Parse(strings.NewReader(s.body))
+	s.b.must(err)
+	a := find(doc, func(n *html.Node) bool { return n.Data == "a" && strings.Contains(textOf(n), text) })
+	if a == nil {
+		s.b.Fatalf("/account/%s has no link %q:\n%s", s.path, text, s.text())
+	}
+	return attr(a, "href")
+}
+
+func textOf(n *html.Node) string {
+	if n.Type == html.TextNode {
+		return n.Data
+	}
+	var b strings.Builder
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		b.WriteString(textOf(c))
+	}
+	return b.String()
+}
+
+// stored returns the text of an object.
+func (h *house) stored(u calendar.User, cal calendar.Calendar, uid calendar.UID) string {
+	h.Helper()
+	o, err := h.calendars.ObjectByUID(h.Context(), nil, callerOf(u), cal, uid)
+	h.must(err)
+	return string(o.Data)
+}
+
+// The root opens the calendar in the view that was used last; each view shows an event on its day.
+func TestViews(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann := h.user("ann")
+		cal := h.made(ann, "Work")
+		h.put(callerOf(ann), cal, object("VEVENT", "one", evil, "DTSTART:20260505T070000Z", "DTEND:20260505T080000Z",
+			"LOCATION:Lido"))
+		h.put(callerOf(ann), cal, object("VEVENT", "trip", "Trip", "DTSTART;VALUE=DATE:20260504",
+			"DTEND;VALUE=DATE:20260507"))
+		h.put(callerOf(ann), cal, object("VTODO", "pay", "Pay rent", "DUE:20260506T100000Z"))
+		b := h.as("ann")
+		b.get("/").at("/calendar/week/")
+		for _, view := range []string{"day", "days", "workweek", "week", "month", "list"} {
+			page := b.get("/calendar/"+view+"/2026-05-05").shows(http.StatusOK, "<script>alert(1)</script>", "Trip")
+			page.hides("<script>alert", "\u202e", "\a", "ZgotmplZ")
+			if view != "day" {
+				page.shows(http.StatusOK, "Pay rent")
+			}
+			if view == "week" {
+				page.shows(http.StatusOK, "4–10 May 2026", "09:00–10:00", "Lido")
+				if !strings.Contains(page.body, "block t108 h12 c0of1") {
+					t.Errorf("the block of 09:00 to 10:00 is elsewhere:\n%s", page.body)
+				}
+			}
+			b.get("/").at("/calendar/" + view + "/")
+		}
+		b.get("/calendar/week/2026-02-30").shows(http.StatusUnprocessableEntity, "“2026-02-30” is not a date")
+		b.get("/calendar/year/2026-02-03").shows(http.StatusNotFound)
+		b.get("/calendar/go?view=month&date=2026-05-05").at("/calendar/month/2026-05-05")
+		// A calendar that is not ticked is not shown, and comes back.
+		page := b.get("/calendar/week/2026-05-05")
+		page = page.submit("/calendar/tick", "shown", "").at("/calendar/week/2026-05-05").hides("Trip")
+		page.submit("/calendar/tick", "shown", string(cal.ID)).shows(http.StatusOK, "Trip")
+		h.browser().get("/calendar/week/2026-05-05").shows(http.StatusOK, "Sign in")
+	})
+}
+
+// A form without scripts makes an event, changes one field and leaves all other bytes, and the change can be undone.
+func TestEventForm(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann := h.user("ann")
+		cal := h.made(ann, "Work")
+		b := h.as("ann")
+		page := b.get("/calendar/new?start=2026-05-05T10:00&calendar=" + string(cal.ID))
+		page.submit("/calendar/new", "title", "Brunch", "end-time", "09:00").shows(http.StatusUnprocessableEntity,
+			"The event ends before it starts").hides(`value=""Brunch`)
+		page = page.submit("/calendar/new", "title", "Brunch", "location", "Lido", "alarm", "15", "repeat", "weekly",
+			"days", "TU", "days", "TH", "ends", "until", "until", "2026-05-20").
+			shows(http.StatusOK, "The event is saved", "Undo", "Brunch")
+		data := h.storedBy(ann, cal, "Brunch")
+		for _, line := range []string{
+			"DTSTART;TZID=Europe/Berlin:20260505T100000", "DTEND;TZID=Europe/Berlin:20260505T110000", "LOCATION:Lido",
+			"RRULE:FREQ=WEEKLY;UNTIL=20260520T215959Z;BYDAY=TU,TH", "TRIGGER:-PT15M",
+		} {
+			if !strings.Contains(data, line+"\r\n") {
+				t.Errorf("the event lacks %s:\n%s", line, data)
+			}
+		}
+		page = page.submit("/account/undo").shows(http.StatusOK, "Taken back").hides("Brunch")
+
+		// Properties that the form does not know stay, byte for byte.
+		strange := object("VEVENT", "odd", "Odd", "DTSTART;TZID=Europe/Berlin:20260506T120000", "DURATION:PT45M",
+			"X-SOMETHING;A=\"b;c\":kept", "DESCRIPTION:One\\nTwo  three", "CATEGORIES:A,B", "PRIORITY:5")
+		h.put(callerOf(ann), cal, strange)
+		page = b.get(b.get("/calendar/week/2026-05-06").link("Odd")).shows(http.StatusOK, "12:00–12:45")
+		form := b.get(page.link("Edit event"))
+		form.submit("/edit").at("/calendar/week/2026-05-06") // nothing changes
+		if got := h.stored(ann, cal, "odd"); got != string(strange) {
+			t.Errorf("saving without a change changed the event:\n%s", got)
+		}
+		form.submit("/edit", "title", "Odder").shows(http.StatusOK, "Saved")
+		want := strings.Replace(string(strange), "SUMMARY:Odd", "SUMMARY:Odder", 1)
+		if got := unstamped(h.stored(ann, cal, "odd")); got != unstamped(want) {
+			t.Errorf("the change of the title changed more:\n%s\nwant\n%s", got, want)
+		}
+		// A second form from the same time: what others changed meanwhile stays, and both are shown.
+		clash := form.submit("/edit", "title", "Oddest", "location", "Here").
+			shows(http.StatusConflict, "The event changed while you edited it", "Odder")
+		clash.submit("/edit").shows(http.StatusOK, "Saved")
+		if got := h.stored(ann, cal, "odd"); !strings.Contains(got, "SUMMARY:Oddest") ||
+			!strings.Contains(got, "LOCATION:Here") || !strings.Contains(got, "X-SOMETHING") {
+			t.Errorf("after the clash it is:\n%s", got)
+		}
+	})
+}
+
+// One line fills the form, and the page shows how it was understood.
+func TestQuickAdd(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann := h.user("ann")
+		cal := h.made(ann, "Work")
+		b := h.as("ann")
+		line := "Lunch with Ana Monday 13:00 at Lido"
+		page := b.get("/calendar/new?quick="+url.QueryEscape(line)).shows(http.StatusOK, "Understood as follows",
+			"Day: Monday", "Time: 13:00")
+		page.submit("/calendar/new").shows(http.StatusOK, "The event is saved")
+		data := h.storedBy(ann, cal, "Lunch with Ana")
+		if !strings.Contains(data, "DTSTART;TZID=Europe/Berlin:20260504T130000") || !strings.Contains(data, "LOCATION:Lido") {
+			t.Errorf("the event is:\n%s", data)
+		}
+		b.get("/calendar/new?quick="+url.QueryEscape("Sport every tuesday 18:00 for 90 minutes until 1 July")).
+			submit("/calendar/new").shows(http.StatusOK, "The event is saved")
+		if data := h.storedBy(ann, cal, "Sport"); !strings.Contains(data, "RRULE:FREQ=WEEKLY;UNTIL=20260701T215959Z") ||
+			!strings.Contains(data, "T193000") {
+			t.Errorf("the series is:\n%s", data)
+		}
+	})
+}
+
+// unstamped is an event without the times of its last change.
+func unstamped(data string) string {
+	lines := strings.Split(data, "\r\n")
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool {
+		return strings.HasPrefix(line, "DTSTAMP") || strings.HasPrefix(line, "LAST-MODIFIED") ||
+			strings.HasPrefix(line, "SEQUENCE")
+	}), "\r\n")
+}
+
+// storedBy returns the text of the event with a title.
+func (h *house) storedBy(u calendar.User, cal calendar.Calendar, title string) string {
+	h.Helper()
+	for o, err := range h.calendars.Objects(h.Context(), nil, callerOf(u), cal, calendar.ObjectQuery{WithData: true}) {
+		h.must(err)
+		if o.Summary == title {
+			return string(o.Data)
+		}
+	}
+	h.Fatalf("there is no event %q", title)
+	return ""
+}
+
+// One event of a series moves by a drag and by the form, the following ones change their title, and one is deleted.
+func TestSeriesOnPages(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann := h.user("ann")
+		cal := h.made(ann, "Work")
+		h.put(callerOf(ann), cal, object("VEVENT", "s", "Piano", "DTSTART;TZID=Europe/Berlin:20260504T160000",
+			"DTEND;TZID=Europe/Berlin:20260504T170000", "RRULE:FREQ=WEEKLY"))
+		b := h.as("ann")
+		at := func(day string) string { return b.get("/calendar/day/" + day).link("Piano") }
+		u, err := url.Parse(at("2026-05-11"))
+		h.must(err)
+		b.post(u.Path+"/move?"+u.RawQuery, "start", "2026-05-12T09:30", "next", "/calendar/week/2026-05-12").
+			shows(http.StatusOK, "The event is moved", "09:30–10:30")
+		b.get("/calendar/day/2026-05-11").hides("Piano")
+		b.get(b.get(at("2026-05-18")).link("Edit event")).submit("/edit", "title", "Organ", "scope", "following")
+		b.get("/calendar/day/2026-05-25").shows(http.StatusOK, "Organ")
+		b.get("/calendar/day/2026-05-04").shows(http.StatusOK, "Piano")
+		b.get("/calendar/day/2026-05-12").shows(http.StatusOK, "Piano")
+		organ := b.get("/calendar/day/2026-05-25").link("Organ")
+		b.get(b.get(organ).link("Delete event")).shows(http.StatusOK, "This event only").
+			submit("/delete").shows(http.StatusOK, "The event is deleted")
+		b.get("/calendar/day/2026-05-25").hides("Organ")
+		b.get("/calendar/day/2026-06-01").shows(http.StatusOK, "Organ")
+	})
+}
+
+// An invitation is answered, the organizer sees the answer, and confirms a change that guests get a message about.
+func TestGuestsOnPages(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann, ben := h.user("ann"), h.user("ben")
+		for _, u := range []*calendar.User{&ann, &ben} {
+			h.mail(u, u.Name+"@example.org")
+		}
+		cal := h.made(ann, "Work")
+		h.made(ben, "Home")
+		b, guest := h.as("ann"), h.as("ben")
+		page := b.get("/calendar/new?start=2026-05-05T10:00&calendar=" + string(cal.ID))
+		page.submit("/calendar/new", "title", "Talk", "guests", "nobody here").
+			shows(http.StatusUnprocessableEntity, "There is no user or room “nobody here”")
+		page.submit("/calendar/new", "title", "Talk", "guests", "Ben <ben@example.org>").shows(http.StatusOK, "saved")
+		invited := guest.get(guest.get("/calendar/day/2026-05-05").shows(http.StatusOK, "not answered yet").link("Talk"))
+		invited.submit("/answer", "answer", "ACCEPTED", "comment", "With pleasure").
+			shows(http.StatusOK, "Your answer is sent")
+		own := b.get(b.get("/calendar/day/2026-05-05").link("Talk"))
+		own.shows(http.StatusOK, "accepted", "With pleasure")
+		ask := b.get(own.link("Edit event")).submit("/edit", "start-time", "12:00", "end-time", "13:00").
+			shows(http.StatusOK, "These people get a message: Ben", "Their answers are asked for again: Ben")
+		if !strings.Contains(h.storedBy(ann, cal, "Talk"), ":20260505T100000") {
+			t.Error("the change was made before it was confirmed")
+		}
+		ask.submit("/edit", "confirmed", "1").shows(http.StatusOK, "Saved")
+		guest.get("/calendar/day/2026-05-05").shows(http.StatusOK, "12:00–13:00", "not answered yet")
+	})
+}
+
+// mail gives a user a main address.
+func (h *house) mail(u *calendar.User, address string) {
+	h.Helper()
+	changed, err := h.auth.ChangeUser(h.Context(), u.Name, auth.UserEdit{Email: &address})
+	h.must(err)
+	*u = changed
+}
+
+// share shares a calendar, and the other user accepts.
+func (h *house) share(owner calendar.User, cal calendar.Calendar, with calendar.User, access calendar.Access) {
+	h.Helper()
+	_, err := h.calendars.Share(h.Context(), callerOf(owner), cal.ID, with.Name, access)
+	h.must(err)
+	offer := h.as(with.Name).get("")
+	if action := regexp.MustCompile(`invitations/[0-9a-f]+`).FindString(offer.body); action != "" {
+		offer.b.post(action, "answer", "accept").shows(http.StatusOK)
+	}
+}
+
+// Strangers find nothing, readers change nothing, and a calendar that shares only busy times tells no title.
+func TestPlanningRights(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann, ben := h.user("ann"), h.user("ben")
+		cal := h.made(ann, "Work")
+		h.put(callerOf(ann), cal, object("VEVENT", "x", "Secret talk", "DTSTART:20260505T080000Z",
+			"DTEND:20260505T090000Z", "LOCATION:Vault"))
+		own := h.as("ann")
+		href := own.get("/calendar/day/2026-05-05").link("Secret talk")
+		path, query, _ := strings.Cut(href, "?")
+		stranger := h.as("ben")
+		for _, page := range []string{href, path + "/edit?" + query, path + "/delete?" + query} {
+			stranger.get(page).shows(http.StatusNotFound).hides("Secret", "Vault")
+		}
+		for _, action := range []string{"/edit", "/delete", "/move", "/answer", "/carry"} {
+			stranger.post(path+action+"?"+query, "title", "x", "start", "2026-05-06T10:00", "answer", "DECLINED",
+				"to", string(cal.ID)).shows(http.StatusNotFound).hides("Secret")
+		}
+		h.share(ann, cal, ben, calendar.FreeBusyAccess)
+		page := stranger.get("/calendar/day/2026-05-05").shows(http.StatusOK, "only busy times are shared")
+		page.hides("Secret", "Vault", "data-movable")
+		h.share(ann, cal, ben, calendar.ReadAccess)
+		stranger.get("/calendar/day/2026-05-05").shows(http.StatusOK, "Secret talk").hides("data-movable")
+		stranger.get(href).shows(http.StatusOK, "Vault").hides("Edit event", "Delete event")
+		for _, action := range []string{"/edit", "/delete", "/move"} {
+			stranger.post(path+action+"?"+query, "title", "x", "start", "2026-05-06T10:00").
+				shows(http.StatusUnprocessableEntity, "You may read this calendar, but not change it")
+		}
+		if !strings.Contains(h.storedBy(ann, cal, "Secret talk"), "20260505T080000Z") {
+			t.Error("a reader changed the event")
+		}
+	})
+}
+
+// Tasks are added, ticked, changed, and have subtasks; the search finds events and tasks.
+func TestTasksAndSearch(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann := h.user("ann")
+		cal := h.made(ann, "Chores")
+		b := h.as("ann")
+		page := b.get("/tasks/").shows(http.StatusOK, "No open tasks")
+		page = b.post("/tasks/", "calendar", string(cal.ID), "title", "Paint the fence", "due", "2026-04-30").
+			shows(http.StatusOK, "The task is added", "Paint the fence", "overdue")
+		task := b.get(page.link("Paint the fence"))
+		task.submit("/tasks/"+string(cal.ID)+"?", "notes", "Blue", "due", "2026-05-09", "priority", "1").
+			shows(http.StatusOK, "Saved", "due Sat 9 May").hides("overdue")
+		if data := h.storedBy(ann, cal, "Paint the fence"); !strings.Contains(data, "DUE;VALUE=DATE:20260509") ||
+			!strings.Contains(data, "PRIORITY:1") || !strings.Contains(data, "DESCRIPTION:Blue") {
+			t.Errorf("the task is:\n%s", data)
+		}
+		task.submit("/tasks/", "title", "Buy paint")
+		b.get("/calendar/month/2026-05-09").shows(http.StatusOK, "Paint the fence")
+		b.get("/tasks/").submit("/tick", "done", "1").shows(http.StatusOK, "The task is finished")
+		b.get("/tasks/?finished=1").shows(http.StatusOK, "Paint the fence")
+		h.put(callerOf(ann), cal, object("VEVENT", "d", "Dentist", "DTSTART:20250505T080000Z"))
+		b.get("/calendar/search?q=dentist").shows(http.StatusOK, "Nothing found").hides(">Dentist<")
+		b.get("/calendar/search?past=1&q=dentist").shows(http.StatusOK, "Dentist", "5 May 2025")
+		b.get("/calendar/search?q=%21").shows(http.StatusOK, "Nothing found")
+	})
+}
+
+// The stream of changes tells about a change elsewhere within seconds, and ends with the session.
+func TestChangesStream(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann := h.user("ann")
+		cal := h.made(ann, "Work")
+		b := h.as("ann")
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.address("/calendar/changes"), nil)
+		h.must(err)
+		res, err := b.client.Do(r)
+		h.must(err)
+		defer res.Body.Close()
+		got, begun := make(chan string, 10), make(chan struct{})
+		go func() {
+			buffer := make([]byte, 1024)
+			for {
+				n, err := res.Body.Read(buffer)
+				if err != nil {
+					close(got)
+					return
+				}
+				if text := string(buffer[:n]); strings.Contains(text, "event:") {
+					got <- text
+				} else if strings.Contains(text, "retry:") {
+					close(begun)
+				}
+			}
+		}()
+		<-begun
+		h.put(callerOf(ann), cal, object("VEVENT", "n", "New", "DTSTART:20260505T080000Z"))
+		select {
+		case text := <-got:
+			if !strings.Contains(text, "event: change") {
+				t.Errorf("the stream said %q", text)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatal("the stream said nothing of a change")
+		}
+		b.post("sign-out")
+		h.put(callerOf(ann), cal, object("VEVENT", "m", "More", "DTSTART:20260505T080000Z"))
+		select {
+		case text, open := <-got:
+			if open {
+				t.Errorf("the stream of an ended session said %q", text)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatal("the stream of an ended session goes on")
+		}
+	})
+}
