@@ -213,10 +213,10 @@ func fillLanes(days []Day, long []bar) {
 
 // put adds a bar to a lane, after empty lanes where needed.
 func (d *Day) put(lane int, b Bar) {
-	for len(d.Bars) < lane {
+	for len(d.Bars) <= lane {
 		d.Bars = append(d.Bars, Bar{Item: -1})
 	}
-	d.Bars = append(d.Bars, b)
+	d.Bars[lane] = b
 }
 
 // arrange sorts the blocks of a day and gives them columns. Blocks that overlap directly or through others share the
