@@ -52,7 +52,7 @@ func (w *walker) byKeyboard() error {
 
 // usable are the interactive elements. A group of radio buttons has only one tab stop.
 const usable = `[...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary")]
-	.filter(e => !e.disabled && e.checkVisibility() && (e.type != "radio" || e.checked))`
+	.filter(e => !e.disabled && e.tabIndex >= 0 && e.checkVisibility() && (e.type != "radio" || e.checked))`
 
 // stops goes through a page with the tab key, and checks that it reaches all usable elements with a visible focus.
 func (w *walker) stops(path string) error {

@@ -28,6 +28,7 @@ func trials() []trial {
 	for _, m := range modes {
 		all = append(all, trial{"every page, " + m.name, func(w *walker) error { return w.everyPage(m) }})
 	}
+	all = append(all, errands()...)
 	return append(all,
 		trial{"by keyboard alone", (*walker).byKeyboard},
 		trial{"without JavaScript", (*walker).withoutScripts},

@@ -114,8 +114,16 @@ func (w *walker) where() string {
 	return at
 }
 
-// open opens one of our pages.
-func (w *walker) open(path string) error { return w.do(chromedp.Navigate(w.root + path)) }
+// open opens one of our pages, below /account/ or by its whole path.
+func (w *walker) open(path string) error {
+	if strings.HasPrefix(path, "/") {
+		return w.do(chromedp.Navigate(w.origin() + path))
+	}
+	return w.do(chromedp.Navigate(w.root + path))
+}
+
+// origin is the address of the server.
+func (w *walker) origin() string { return strings.TrimSuffix(w.root, "/account/") }
 
 // titled checks the page's title.
 func (w *walker) titled(want string) error {
@@ -248,8 +256,18 @@ func (w *walker) paths() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	event, err := w.found("/calendar/list/", `main .agenda a[href*='/calendar/event/']`)
+	if err != nil {
+		return nil, err
+	}
+	edit, err := w.found(event, `main a[href*='/edit?']`)
+	if err != nil {
+		return nil, err
+	}
 	consent, err := w.consent()
 	return []string{
+		"/calendar/day/", "/calendar/week/", "/calendar/month/", "/calendar/list/", "/calendar/new", event, edit,
+		strings.Replace(edit, "/edit?", "/delete?", 1), "/calendar/search?q=long", "/tasks/",
 		"", "calendars", calendar, calendar + "/links", "connect", "connect/apple", "connect/android", "apps",
 		"apps/new", narrow, consent, "journal", change, "trash",
 		"settings", "security", "security/password", "security/passkey", "security/codes", "confirm", "delete",
