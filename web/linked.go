@@ -149,7 +149,8 @@ func wrongWith(m calendar.Mirror) string {
 // linkNew links a feed, or an account with a name and a password.
 func (p linkedPages) linkNew() error {
 	n := mirror.NewAccount{
-		Provider: "ics", Name: p.field("name"), Secret: mirror.Secret{URL: p.field("url"), Alarms: p.field("alarms") != ""},
+		Provider: "ics", Name: p.field("name"),
+		Secret: mirror.Secret{URL: p.field("url"), Alarms: p.field("alarms") != ""},
 	}
 	if p.field("kind") == "caldav" {
 		n.Provider = "caldav"

@@ -55,7 +55,8 @@ func newModel() *model {
 
 func (m *model) provider() mirror.Provider {
 	return mirror.Provider{
-		Title: "Model", Every: time.Hour, Feed: m.asFeed, Budget: m.budget, Open: func(o mirror.Opening) (mirror.Source, error) {
+		Title: "Model", Every: time.Hour, Feed: m.asFeed, Budget: m.budget,
+		Open: func(o mirror.Opening) (mirror.Source, error) {
 			if o.Secret.Password != cmp.Or(m.password, "secret") {
 				return nil, mirror.ErrSignIn
 			}

@@ -26,9 +26,11 @@ func TestACrowdedAnswerIsNotRead(t *testing.T) {
 func TestMailOfAddresses(t *testing.T) {
 	t.Parallel()
 	for want, all := range map[string]hrefs{
-		"":                {{Value: "/principals/ann/"}, {Value: "mailto:not an address"}},
-		"ann@example.com": {{Value: "urn:uuid:1"}, {Value: " MAILTO:ann@example.com\n"}, {Value: "mailto:b@example.com"}},
-		"b@example.com":   {{Value: "mailto:ann@example.com"}, {Value: "mailto:b@example.com", Preferred: "1"}},
+		"": {{Value: "/principals/ann/"}, {Value: "mailto:not an address"}},
+		"ann@example.com": {
+			{Value: "urn:uuid:1"}, {Value: " MAILTO:ann@example.com\n"}, {Value: "mailto:b@example.com"},
+		},
+		"b@example.com": {{Value: "mailto:ann@example.com"}, {Value: "mailto:b@example.com", Preferred: "1"}},
 	} {
 		if got := all.mail(); got != want {
 			t.Errorf("the address is %q, want %q", got, want)
