@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"time"
 
 	"caldav-mcp-server/calendar"
 )
@@ -87,41 +88,44 @@ type channelRow struct {
 type notificationPages struct{ *pageRequest }
 
 // befores are the default reminders to choose from, in minutes.
-var befores = []choice{
-	{"-1", "none", false},
-	{"0", "at the start", false},
-	{"5", "5 minutes before", false},
-	{"10", "10 minutes before", false},
-	{"15", "15 minutes before", false},
-	{"30", "30 minutes before", false},
-	{"60", "1 hour before", false},
-	{"1440", "1 day before", false},
+var befores = []int64{calendar.NoReminder, 0, 5, 10, 15, 30, 60, 24 * 60}
+
+// before names a default reminder.
+func (p notificationPages) before(minutes int64) string {
+	switch minutes {
+	case calendar.NoReminder:
+		return p.lang.Text("notifications.before-none")
+	case 0:
+		return p.lang.Text("notifications.before-start")
+	}
+	return p.lang.Text("notifications.before-some", "duration", p.lang.Duration(time.Duration(minutes)*time.Minute))
 }
 
 func (p notificationPages) content(s calendar.ReminderSettings) (c notificationsContent, err error) {
 	ctx, u, clock := p.r.Context(), p.user(), p.clock()
 	c.Key, c.MailTo, c.Mails, c.CanMail = p.Notifications.Key(), u.Email, s.Mails, p.Notifications.Mails()
-	for _, b := range befores {
-		b.Chosen = b.Value == strconv.FormatInt(s.Before, 10)
-		c.Before = append(c.Before, b)
+	for _, minutes := range befores {
+		c.Before = append(c.Before, choice{strconv.FormatInt(minutes, 10), p.before(minutes), minutes == s.Before})
 	}
 	for _, row := range []struct {
 		name, label string
 		now         calendar.Channel
 	}{
-		{"alarms", "Reminders", s.Alarms},
-		{"invitations", "Invitations and cancellations", s.Invitations},
-		{"shares", "Calendars that others share with you", s.Shares},
-		{"changes", "Changes that others make", s.Changes},
+		{"alarms", "notifications.alarms", s.Alarms},
+		{"invitations", "notifications.invitations", s.Invitations},
+		{"shares", "notifications.shares", s.Shares},
+		{"changes", "notifications.changes", s.Changes},
 	} {
-		one := channelRow{Name: row.name, Label: row.label}
-		for _, way := range []choice{
-			{string(calendar.BrowserChannel), "in my browsers", false},
-			{string(calendar.MailChannel), "by mail", false},
-			{string(calendar.NoChannel), "not at all", false},
+		one := channelRow{Name: row.name, Label: p.lang.Text(row.label)}
+		for _, way := range []struct {
+			channel calendar.Channel
+			label   string
+		}{
+			{calendar.BrowserChannel, "notifications.by-browser"},
+			{calendar.MailChannel, "notifications.by-mail"},
+			{calendar.NoChannel, "notifications.not-at-all"},
 		} {
-			way.Chosen = way.Value == string(row.now)
-			one.Ways = append(one.Ways, way)
+			one.Ways = append(one.Ways, choice{string(way.channel), p.lang.Text(way.label), way.channel == row.now})
 		}
 		c.Asked = append(c.Asked, one)
 	}

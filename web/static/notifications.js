@@ -20,15 +20,15 @@ async function subscribe() {
 }
 
 if (!("serviceWorker" in navigator) || !("PushManager" in window) || !("Notification" in window)) {
-  hint.textContent = "This browser cannot be notified here. On iPhone and iPad, add these pages to the home screen first. The address must begin with https.";
+  hint.textContent = form.dataset.none;
 } else {
   form.querySelector("button").hidden = false;
   form.addEventListener("submit", event => {
     if (form.elements.endpoint.value) return;
     event.preventDefault();
-    hint.textContent = "Allow notifications when the browser asks.";
+    hint.textContent = form.dataset.ask;
     subscribe().then(() => form.submit(), fault => {
-      hint.textContent = fault.message === "denied" ? "The browser blocks notifications of this site. Allow them in its settings, then try again." : "The browser could not reach its push service. Try again later.";
+      hint.textContent = fault.message === "denied" ? form.dataset.denied : form.dataset.failed;
     });
   });
 }
