@@ -34,8 +34,8 @@ const (
 	textMost = 150
 	// newsLast is how long a notification other than a reminder waits for a device.
 	newsLast = 24 * time.Hour
-	// pagesPath is the page that notifications open until events have pages of their own.
-	pagesPath = "account/"
+	// pagesPath is the page that notifications open, unless they are about a day.
+	pagesPath = "calendar/"
 )
 
 // short returns a user's text as one line of limited length.
@@ -53,6 +53,9 @@ func tag(parts ...string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
+// dayPath returns the path of a day in the calendar.
+func dayPath(day time.Time) string { return pagesPath + "day/" + day.Format(time.DateOnly) }
+
 // note returns a reminder in words, with its times in the user's zone.
 func (f *firing) note(d due) note {
 	in := f.clock(f.who, d.cal).Location()
@@ -63,6 +66,7 @@ func (f *firing) note(d due) note {
 	var parts []string
 	if !d.Start.Time.IsZero() {
 		n.Ref.Instance = d.RecurrenceID.Time.UTC().Format(time.RFC3339)
+		n.URL = dayPath(d.Start.Time.In(in))
 		parts = append(parts, when(d.Start, d.End, f.Now(), in))
 	}
 	if place := short(d.place); place != "" {

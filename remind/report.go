@@ -70,6 +70,7 @@ func (r *Ringer) invitations(who *recipient, s calendar.ReminderSettings, all []
 			for i, err := range set.Between(context.Background(), r.Now(), r.Now().AddDate(1, 0, 0), oneInstance) {
 				if err == nil {
 					n.Body = when(i.Start, i.End, r.Now(), zone.Location())
+					n.URL = dayPath(i.Start.Time.In(zone.Location()))
 				}
 				break
 			}

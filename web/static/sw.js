@@ -21,7 +21,7 @@ self.addEventListener("push", event => {
   }));
 });
 
-const page = path => new URL(path || "account/", self.registration.scope).href;
+const page = path => new URL(path || "calendar/", self.registration.scope).href;
 
 async function open(url) {
   for (const client of await self.clients.matchAll({ type: "window" })) {
