@@ -44,15 +44,24 @@ func TestRetryAfterOfASource(t *testing.T) {
 			}}, open{}
 			h.remake(t, nil)
 			alice := calendar.Caller{User: h.users["alice"], Scopes: calendar.ScopeAll, Agent: "test"}
-			linked, _, err := h.service.Mirrors.Link(t.Context(), alice, mirror.NewAccount{Provider: "busy", Name: "Work"})
+			linked, _, err := h.service.Mirrors.Link(
+				t.Context(),
+				alice,
+				mirror.NewAccount{Provider: "busy", Name: "Work"},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
 			got := h.send(t, "PUT /dav/calendars/alice/"+string(linked.Calendars[0].Segment)+
 				"/a.ics\nContent-Type: text/calendar", event("a", "A"))
 			if got.status != 503 || got.header.Get("Retry-After") != want {
-				t.Errorf("the answer is %d, Retry-After %q, want %s\n%s", got.status, got.header.Get("Retry-After"), want,
-					got.body)
+				t.Errorf(
+					"the answer is %d, Retry-After %q, want %s\n%s",
+					got.status,
+					got.header.Get("Retry-After"),
+					want,
+					got.body,
+				)
 			}
 		})
 	}

@@ -126,8 +126,10 @@ func TestAClientIsNotToldOfItsOwnChange(t *testing.T) {
 			{"put by the tablet, refused", "PUT /dav/calendars/alice/work/b.ics\nIf-None-Match: *\nPush-Dont-Notify: " +
 				"\"" + tablet + "\"", pushEvent("b"), 0},
 			{"put by another client", "PUT /dav/calendars/alice/work/c.ics", pushEvent("c"), 3},
-			{"put by a delegate, for all", "PUT /dav/calendars/alice/work/d.ics\nAs: bob\nPush-Dont-Notify: *",
-				pushEvent("d"), 3},
+			{
+				"put by a delegate, for all", "PUT /dav/calendars/alice/work/d.ics\nAs: bob\nPush-Dont-Notify: *",
+				pushEvent("d"), 3,
+			},
 		} {
 			h.send(t, c.request, c.body)
 			due := h.due(t)

@@ -42,7 +42,15 @@ func (l *Language) Date(t time.Time) string {
 
 // ShortDate returns a date without the year: "Mon 23 Nov".
 func (l *Language) ShortDate(t time.Time) string {
-	return l.Text("date.short", "weekday", l.ShortWeekday(t.Weekday()), "day", t.Day(), "month", l.ShortMonth(t.Month()))
+	return l.Text(
+		"date.short",
+		"weekday",
+		l.ShortWeekday(t.Weekday()),
+		"day",
+		t.Day(),
+		"month",
+		l.ShortMonth(t.Month()),
+	)
 }
 
 // ShortDateYear returns a date with the year: "Mon 23 Nov 2026".
@@ -88,8 +96,10 @@ func (l *Language) Duration(d time.Duration) string {
 		id   string
 		size time.Duration
 	}{
-		{"duration.days", 24 * time.Hour}, {"duration.hours", time.Hour},
-		{"duration.minutes", time.Minute}, {"duration.seconds", time.Second},
+		{"duration.days", 24 * time.Hour},
+		{"duration.hours", time.Hour},
+		{"duration.minutes", time.Minute},
+		{"duration.seconds", time.Second},
 	} {
 		if n := int(d / unit.size); n > 0 {
 			parts = append(parts, l.Text(unit.id, "count", n))

@@ -54,8 +54,10 @@ func TestAssistantOfADelegate(t *testing.T) {
 		bob.ForOthers = true
 		h.callers["bob"] = bob
 		list = use(t, door, "bob", "list_calendars", params{}, new(calendarsView))
-		for _, part := range []string{string(work), `\"owner\":\"alice\"`, `\"permission\":\"read-write\"`,
-			`\"untrusted_text_by\":\"alice\"`} {
+		for _, part := range []string{
+			string(work), `\"owner\":\"alice\"`, `\"permission\":\"read-write\"`,
+			`\"untrusted_text_by\":\"alice\"`,
+		} {
 			if !strings.Contains(list, part) {
 				t.Errorf("the list lacks %s: %s", part, list)
 			}

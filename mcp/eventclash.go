@@ -189,8 +189,11 @@ func (b eventTools) warnings(ctx context.Context, c *call, s subject, f edit.Fie
 	days := strings.Split(ruleParts(rule)["BYDAY"], ",")
 	if word := strings.ToUpper(start.Weekday().String()[:2]); days[0] != "" && !slices.Contains(days, word) &&
 		ruleParts(rule)["FREQ"] == "WEEKLY" {
-		v.Warnings = append(v.Warnings, fmt.Sprintf("the first instance stays on %s %s, a weekday that the rule leaves "+
-			"out", start.Weekday(), start.Date().String()[:len(time.DateOnly)]))
+		v.Warnings = append(
+			v.Warnings,
+			fmt.Sprintf("the first instance stays on %s %s, a weekday that the rule leaves "+
+				"out", start.Weekday(), start.Date().String()[:len(time.DateOnly)]),
+		)
 	}
 	return v
 }

@@ -25,7 +25,8 @@ func TestListsNameOthersWithAddresses(t *testing.T) {
 	args := params{"date_range": "2026-03-03", "detail": "full"}
 	text := contentText(t, use(t, door, "alice", "list_events", args, &v))
 	want := []shown{`"Ray, Bob" <bob@example.com> (NEEDS-ACTION)`, "carol@example.com (optional)"}
-	if len(v.Events) != 1 || !slices.Equal(v.Events[0].People, want) || !strings.Contains(text, "carol@example.com (optional)") {
+	if len(v.Events) != 1 || !slices.Equal(v.Events[0].People, want) ||
+		!strings.Contains(text, "carol@example.com (optional)") {
 		t.Errorf("%+v %s", v.Events, text)
 	}
 }

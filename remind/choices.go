@@ -115,8 +115,10 @@ func (c *Choices) RemoveBrowser(ctx context.Context, u calendar.User, id calenda
 
 // TestBrowser sends a notification to a browser.
 func (c *Choices) TestBrowser(ctx context.Context, u calendar.User, id calendar.BrowserID) error {
-	n := note{Title: "Notifications work", Body: "This browser shows your reminders.", URL: pagesPath,
-		Tag: tag("test"), lasts: late}
+	n := note{
+		Title: "Notifications work", Body: "This browser shows your reminders.", URL: pagesPath,
+		Tag: tag("test"), lasts: late,
+	}
 	return c.Store.PostToBrowser(ctx, u.ID, id, c.message(n, c.Now()))
 }
 

@@ -71,11 +71,19 @@ func BenchmarkPlan(b *testing.B) {
 			if i%10 == 0 {
 				rule = "RRULE:FREQ=WEEKLY\n"
 			}
-			text := fmt.Sprintf("BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\nBEGIN:VEVENT\nUID:%d\nDTSTAMP:20261101T000000Z\n"+
-				"SUMMARY:Event\nDTSTART:%s\nDURATION:PT1H\n%s%sEND:VEVENT\nEND:VCALENDAR\n", i,
-				start.Add(time.Duration(i+1)*time.Hour).Format("20060102T150405Z"), rule, tenBefore)
+			text := fmt.Sprintf(
+				"BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\nBEGIN:VEVENT\nUID:%d\nDTSTAMP:20261101T000000Z\n"+
+					"SUMMARY:Event\nDTSTART:%s\nDURATION:PT1H\n%s%sEND:VEVENT\nEND:VCALENDAR\n",
+				i,
+				start.Add(time.Duration(i+1)*time.Hour).Format("20060102T150405Z"),
+				rule,
+				tenBefore,
+			)
 			all = append(all, calendar.Import{
-				Name: calendar.ObjectName(fmt.Sprintf("%d.ics", i)), Data: []byte(strings.ReplaceAll(text, "\n", "\r\n")),
+				Name: calendar.ObjectName(
+					fmt.Sprintf("%d.ics", i),
+				),
+				Data: []byte(strings.ReplaceAll(text, "\n", "\r\n")),
 			})
 		}
 		for part := range slices.Chunk(all, batch) {

@@ -135,9 +135,15 @@ func (h *house) want(c calendar.Caller, change func(*calendar.ReminderSettings))
 // put stores an event in UTC with more lines.
 func (h *house) put(c calendar.Caller, cal calendar.Calendar, name string, at time.Time, lines ...string) {
 	h.t.Helper()
-	text := "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\nBEGIN:VEVENT\nUID:" + name + "\nDTSTAMP:20261101T000000Z\nSUMMARY:" +
-		name + "\nLOCATION:Room 5\nDTSTART:" + at.Format("20060102T150405Z") + "\nDURATION:PT1H\n" +
-		strings.Join(lines, "") + "END:VEVENT\nEND:VCALENDAR\n"
+	text := "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\nBEGIN:VEVENT\nUID:" + name + "\n" +
+		"DTSTAMP:20261101T000000Z\nSUMMARY:" +
+		name + "\nLOCATION:Room 5\nDTSTART:" + at.Format(
+		"20060102T150405Z",
+	) + "\nDURATION:PT1H\n" +
+		strings.Join(
+			lines,
+			"",
+		) + "END:VEVENT\nEND:VCALENDAR\n"
 	_, err := h.service.Put(h.t.Context(), c, cal, calendar.Draft{
 		Name: calendar.ObjectName(name + ".ics"), Data: []byte(strings.ReplaceAll(text, "\n", "\r\n")),
 	})
@@ -257,7 +263,8 @@ func TestWhatIsSilent(t *testing.T) {
 		h.subscribe(h.alice, "/a")
 		lines := map[string]string{
 			"Cancelled": tenBefore + "STATUS:CANCELLED\n",
-			"Declined":  tenBefore + "ORGANIZER:mailto:x@example.org\nATTENDEE;PARTSTAT=DECLINED:mailto:alice@example.com\n",
+			"Declined": tenBefore + "ORGANIZER:mailto:x@example.org\n" +
+				"ATTENDEE;PARTSTAT=DECLINED:mailto:alice@example.com\n",
 			"Dismissed": strings.Replace(tenBefore, "TRIGGER", "ACKNOWLEDGED:20261130T085001Z\nTRIGGER", 1),
 			"Mozilla":   tenBefore + "X-MOZ-LASTACK:20261130T085001Z\n",
 			"Moved":     tenBefore,
@@ -584,7 +591,8 @@ func TestAMoveToAnotherZone(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
 		h.subscribe(h.alice, "/a")
-		text := "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\nBEGIN:VEVENT\nUID:f\nDTSTAMP:20261101T000000Z\nSUMMARY:Dentist\n" +
+		text := "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\nBEGIN:VEVENT\nUID:f\nDTSTAMP:20261101T000000Z\n" +
+			"SUMMARY:Dentist\n" +
 			"DTSTART:20261130T140000\n" + tenBefore + "END:VEVENT\nEND:VCALENDAR\n"
 		_, err := h.service.Put(t.Context(), h.alice, h.work, calendar.Draft{
 			Name: "f.ics", Data: []byte(strings.ReplaceAll(text, "\n", "\r\n")),

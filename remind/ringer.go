@@ -51,7 +51,7 @@ const (
 	leaseTime = 30 * time.Second
 	// lookEvery is the polling interval, and so the longest delay of a reminder.
 	lookEvery = 5 * time.Second
-	// lagsMost limits the users whose plans a round follows, one calendar of each, and pageMost the objects of one plan.
+	// lagsMost limits the users whose plans a round follows, one calendar of each. pageMost limits a plan's objects.
 	lagsMost, pageMost = 20, 100
 	// stuckFor is the pause of a plan that failed.
 	stuckFor = 10 * time.Minute

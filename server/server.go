@@ -78,7 +78,7 @@ type Door struct {
 	Stop func()
 	// MaxBody limits a request's body; the door may apply lower limits.
 	MaxBody int64
-	// OwnLimits reports whether the handler itself limits the body of a request, and answers a larger one; nil for none.
+	// OwnLimits reports whether the handler itself limits the body of a request and answers a larger one; nil: never.
 	OwnLimits func(r *http.Request) bool
 }
 

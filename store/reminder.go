@@ -174,15 +174,27 @@ func (s reminderStore) SavePlan(
 ) error {
 	return s.transact(ctx, func(t *transaction) error {
 		// The calendar or the user may be gone.
-		moved, err := t.Exec(ctx, `INSERT INTO reminder_calendars
+		moved, err := t.Exec(
+			ctx,
+			`INSERT INTO reminder_calendars
 			(user_id, calendar_id, switched, number, since, version, own, reported, token, epoch)
 			SELECT $1, c.id, '', $3, 0, $4, $5, $6, $7, $8 FROM calendars c JOIN users u ON u.id = $1 WHERE c.id = $2
 			ON CONFLICT (user_id, calendar_id) DO UPDATE SET number = excluded.number, version = excluded.version,
 				own = excluded.own, reported = excluded.reported, token = excluded.token, epoch = excluded.epoch
 			WHERE reminder_calendars.token = $9 AND reminder_calendars.number = $10
 				AND reminder_calendars.since = $11`,
-			after.User, after.Calendar, after.Number, after.Version, after.Own, after.Reported, after.Token, after.Epoch,
-			before.Token, before.Number, valueOr(unlessZero(before.Since), 0))
+			after.User,
+			after.Calendar,
+			after.Number,
+			after.Version,
+			after.Own,
+			after.Reported,
+			after.Token,
+			after.Epoch,
+			before.Token,
+			before.Number,
+			valueOr(unlessZero(before.Since), 0),
+		)
 		if err != nil || moved == 0 {
 			return err
 		}
@@ -378,8 +390,14 @@ func (s reminderStore) AddBrowser(ctx context.Context, b calendar.Browser, most 
 		}
 		held, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM browsers WHERE user_id = $1`, b.User)
 		if err == nil && held > int64(most) {
-			err = calendar.Errorf(calendar.TooLarge, "", "%d browsers already get your notifications, which is the maximum",
-				most).Advising("remove one that you no longer use")
+			err = calendar.Errorf(
+				calendar.TooLarge,
+				"",
+				"%d browsers already get your notifications, which is the maximum",
+				most,
+			).Advising(
+				"remove one that you no longer use",
+			)
 		}
 		return err
 	})

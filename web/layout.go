@@ -103,8 +103,8 @@ func readAssets() (assets, error) {
 	return a, nil
 }
 
-// positions returns the style rules for the positions of blocks in a day, because our policy forbids inline styles. A day
-// has 288 units of five minutes: t is the top of a block, h its height, and c its column.
+// positions returns the style rules for the positions of blocks in a day, because our policy forbids inline styles. A
+// day has 288 units of five minutes: t is the top of a block, h its height, and c its column.
 func positions() []byte {
 	var b bytes.Buffer
 	for unit := range 288 {

@@ -50,7 +50,14 @@ func TestNotifications(t *testing.T) {
 		u := h.user("ann")
 		ann := h.as("ann")
 		ann.get("settings").shows(http.StatusOK, "Choose notifications")
-		ann.get("notifications").shows(http.StatusOK, "Notify me in this browser", "None yet", "This server sends no mail")
+		ann.get(
+			"notifications",
+		).shows(
+			http.StatusOK,
+			"Notify me in this browser",
+			"None yet",
+			"This server sends no mail",
+		)
 		ann.post("notifications/browsers").shows(http.StatusUnprocessableEntity, "allow them in the browser's settings")
 		device := pushtest.NewService(t, h.Now).Subscribe("/a")
 		ann.post("notifications/browsers", "endpoint", "https://push.example.net/a", "key", device.PublicKey(),
@@ -74,7 +81,16 @@ func TestNotifications(t *testing.T) {
 		h.user("eve")
 		eve := h.as("eve")
 		eve.post("notifications/browsers/remove", "id", id).shows(http.StatusNotFound)
-		ann.post("notifications/browsers/remove", "id", id).at("notifications?done=removed").shows(http.StatusOK, "None yet")
+		ann.post(
+			"notifications/browsers/remove",
+			"id",
+			id,
+		).at(
+			"notifications?done=removed",
+		).shows(
+			http.StatusOK,
+			"None yet",
+		)
 	})
 }
 
@@ -107,10 +123,21 @@ func TestButtonsOfANotification(t *testing.T) {
 		who := calendar.Caller{User: u, Scopes: calendar.ScopeAll}
 		all := owned(h, who)
 		at := h.Now().Add(time.Minute)
-		_, err := h.calendars.Put(t.Context(), who, all[0], calendar.Draft{Name: "a.ics", Data: []byte(strings.ReplaceAll(
-			"BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\nBEGIN:VEVENT\nUID:a\nDTSTAMP:20260101T000000Z\nSUMMARY:Dentist\nDTSTART:"+
-				at.Format("20060102T150405Z")+"\nBEGIN:VALARM\nACTION:DISPLAY\nDESCRIPTION:x\nTRIGGER:-PT10M\nEND:VALARM\n"+
-				"END:VEVENT\nEND:VCALENDAR\n", "\n", "\r\n"))})
+		_, err := h.calendars.Put(
+			t.Context(),
+			who,
+			all[0],
+			calendar.Draft{Name: "a.ics", Data: []byte(strings.ReplaceAll(
+				"BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\nBEGIN:VEVENT\nUID:a\nDTSTAMP:20260101T000000Z\n"+
+					"SUMMARY:Dentist\nDTSTART:"+
+					at.Format(
+						"20060102T150405Z",
+					)+"\nBEGIN:VALARM\nACTION:DISPLAY\nDESCRIPTION:x\nTRIGGER:-PT10M\nEND:VALARM\n"+
+					"END:VEVENT\nEND:VCALENDAR\n",
+				"\n",
+				"\r\n",
+			))},
+		)
 		h.must(err)
 		ann := h.as("ann")
 		of := []string{"calendar", string(all[0].ID), "object", "a.ics", "instance", at.Format(time.RFC3339)}

@@ -236,7 +236,8 @@ func TestQuickAdd(t *testing.T) {
 			"Day: Monday", "Time: 13:00")
 		page.submit("/calendar/new").shows(http.StatusOK, "The event is saved")
 		data := h.storedBy(ann, cal, "Lunch with Ana")
-		if !strings.Contains(data, "DTSTART;TZID=Europe/Berlin:20260504T130000") || !strings.Contains(data, "LOCATION:Lido") {
+		if !strings.Contains(data, "DTSTART;TZID=Europe/Berlin:20260504T130000") ||
+			!strings.Contains(data, "LOCATION:Lido") {
 			t.Errorf("the event is:\n%s", data)
 		}
 		b.get("/calendar/new?quick="+url.QueryEscape("Sport every tuesday 18:00 for 90 minutes until 1 July")).
@@ -312,7 +313,9 @@ func TestGuestsOnPages(t *testing.T) {
 		page.submit("/calendar/new", "title", "Talk", "guests", "nobody here").
 			shows(http.StatusUnprocessableEntity, "There is no user or room “nobody here”")
 		page.submit("/calendar/new", "title", "Talk", "guests", "Ben <ben@example.org>").shows(http.StatusOK, "saved")
-		invited := guest.get(guest.get("/calendar/day/2026-05-05").shows(http.StatusOK, "not answered yet").link("Talk"))
+		invited := guest.get(
+			guest.get("/calendar/day/2026-05-05").shows(http.StatusOK, "not answered yet").link("Talk"),
+		)
 		invited.submit("/answer", "answer", "ACCEPTED", "comment", "With pleasure").
 			shows(http.StatusOK, "Your answer is sent")
 		own := b.get(b.get("/calendar/day/2026-05-05").link("Talk"))

@@ -28,23 +28,44 @@ func TestRefusedForms(t *testing.T) {
 			sent, kept []string
 		}{
 			{work + "/share", "with", []string{"with", "maxx", "access", "write"}, []string{"maxx", "write"}},
-			{work, "timezone", []string{"name", "Work & play", "timezone", "Europe/Nowhere", "hidden", "1",
-				"color", "#aa0000", "description", "Two\nlines <b>", "order", "3"},
-				[]string{"Work &amp; play", "Europe/Nowhere", "#aa0000", "Two\nlines &lt;b&gt;", "3"}},
+			{
+				work, "timezone",
+				[]string{
+					"name", "Work & play", "timezone", "Europe/Nowhere", "hidden", "1",
+					"color", "#aa0000", "description", "Two\nlines <b>", "order", "3",
+				},
+				[]string{"Work &amp; play", "Europe/Nowhere", "#aa0000", "Two\nlines &lt;b&gt;", "3"},
+			},
 			{"calendars", "name", []string{"name", " ", "kind", "tasks"}, []string{"tasks"}},
-			{"settings", "timezone", []string{"display-name", "Ann A", "timezone", "Nowhere", "day", "sun",
-				"opens", "08:15", "closes", "17:30", "week-start", "sun"},
-				[]string{"Ann A", "Nowhere", "08:15", "17:30", "sun"}},
+			{
+				"settings", "timezone",
+				[]string{
+					"display-name", "Ann A", "timezone", "Nowhere", "day", "sun",
+					"opens", "08:15", "closes", "17:30", "week-start", "sun",
+				},
+				[]string{"Ann A", "Nowhere", "08:15", "17:30", "sun"},
+			},
 			{"settings/addresses", "address", []string{"address", "nobody"}, nil},
-			{"invite", "name", []string{"name", "bob", "display-name", "Robert", "email", "rob@example.org",
-				"admin", "on"},
-				[]string{"bob", "Robert", "rob@example.org"}},
+			{
+				"invite", "name",
+				[]string{
+					"name", "bob", "display-name", "Robert", "email", "rob@example.org",
+					"admin", "on",
+				},
+				[]string{"bob", "Robert", "rob@example.org"},
+			},
 			{"groups", "name", []string{"name", "bob", "title", "The Bobs"}, []string{"bob", "The Bobs"}},
-			{"people/bob", "objects", []string{"do", "bounds", "calendars", "7", "objects", "many", "bytes", "5MB"},
-				[]string{"7", "many", "5MB"}},
+			{
+				"people/bob", "objects",
+				[]string{"do", "bounds", "calendars", "7", "objects", "many", "bytes", "5MB"},
+				[]string{"7", "many", "5MB"},
+			},
 			{"delegates", "with", []string{"with", "maxx", "access", "write"}, []string{"maxx", "write"}},
-			{work + "/links", "name", []string{"name", "Choir", "access", "busy", "days", "no"},
-				[]string{"Choir", "busy"}},
+			{
+				work + "/links", "name",
+				[]string{"name", "Choir", "access", "busy", "days", "no"},
+				[]string{"Choir", "busy"},
+			},
 			{"security/password", "password", []string{"password", "geheim", "again", "other"}, nil},
 			{"delete", "name", []string{"name", "an", "tell", "1"}, []string{"an"}},
 		} {

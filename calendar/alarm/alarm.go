@@ -140,19 +140,24 @@ func plan(o *content.Object, q Query) planned {
 		return p
 	}
 	p.set = set
-	own := slices.ContainsFunc(o.Components(), func(c *ical.Component) bool { return len(c.AllComponents("VALARM")) > 0 })
+	own := slices.ContainsFunc(o.Components(), func(c *ical.Component) bool {
+		return len(c.AllComponents("VALARM")) > 0
+	})
 	room := alarmsMost
 	for _, c := range o.Components() {
 		all := p.triggers(c)
 		if !own && q.Default != nil && o.Kind == content.Event {
-			all = append(all, trigger{offset: ical.DurationOf(-*q.Default), usual: true, acknowledged: p.instant(c, lastAck)})
+			all = append(all, trigger{
+				offset: ical.DurationOf(-*q.Default), usual: true, acknowledged: p.instant(c, lastAck),
+			})
 		}
 		all = all[:min(len(all), room)]
 		room -= len(all)
 		p.of[c] = all
 		for _, t := range all {
 			if t.at.IsZero() {
-				d := time.Duration(t.offset.NominalDays())*24*time.Hour + time.Duration(t.offset.ExactSeconds())*time.Second
+				days, seconds := time.Duration(t.offset.NominalDays()), time.Duration(t.offset.ExactSeconds())
+				d := days*24*time.Hour + seconds*time.Second
 				p.lead = max(p.lead, -d+slack)
 				p.lag = max(p.lag, d+slack+t.every*time.Duration(t.times))
 			}
@@ -329,7 +334,8 @@ func (p planned) fixed(ctx context.Context, yield func(Ring) bool) bool {
 // over then.
 func (p planned) about(ctx context.Context, c *ical.Component, t trigger) recur.Instance {
 	if c != p.object.Master {
-		only, err := recur.FromComponents(nil, []*ical.Component{c}, p.query.Clock.Zones, p.query.Clock.Floating.Location())
+		clock := p.query.Clock
+		only, err := recur.FromComponents(nil, []*ical.Component{c}, clock.Zones, clock.Floating.Location())
 		if err != nil {
 			return recur.Instance{Component: c}
 		}

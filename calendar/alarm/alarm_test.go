@@ -29,9 +29,10 @@ func read(t *testing.T, lines string) *content.Object {
 }
 
 const (
-	meeting = "UID:1\nSUMMARY:Meeting\nDTSTART;TZID=Europe/Berlin:20261202T100000\nDTEND;TZID=Europe/Berlin:20261202T110000\n"
-	early   = "BEGIN:VALARM\nACTION:DISPLAY\nTRIGGER:-PT15M\nEND:VALARM\n"
-	never   = "BEGIN:VALARM\nACTION:NONE\nTRIGGER;VALUE=DATE-TIME:19760401T005545Z\nEND:VALARM\n"
+	meeting = "UID:1\nSUMMARY:Meeting\nDTSTART;TZID=Europe/Berlin:20261202T100000\n" +
+		"DTEND;TZID=Europe/Berlin:20261202T110000\n"
+	early = "BEGIN:VALARM\nACTION:DISPLAY\nTRIGGER:-PT15M\nEND:VALARM\n"
+	never = "BEGIN:VALARM\nACTION:NONE\nTRIGGER;VALUE=DATE-TIME:19760401T005545Z\nEND:VALARM\n"
 )
 
 func event(lines ...string) string {
@@ -47,39 +48,68 @@ func TestRings(t *testing.T) {
 		want       []time.Time
 	}{
 		{"before the start", event(meeting, early), nil, []time.Time{at(2, 8, 45)}},
-		{"after the end", event(meeting, "BEGIN:VALARM\nACTION:DISPLAY\nTRIGGER;RELATED=END:PT5M\nEND:VALARM\n"), nil,
-			[]time.Time{at(2, 10, 5)}},
-		{"repeated", event(meeting, "BEGIN:VALARM\nACTION:AUDIO\nTRIGGER:-PT15M\nREPEAT:2\nDURATION:PT5M\nEND:VALARM\n"),
-			nil, []time.Time{at(2, 8, 45), at(2, 8, 50), at(2, 8, 55)}},
-		{"at a time", event(meeting, "BEGIN:VALARM\nACTION:DISPLAY\nTRIGGER;VALUE=DATE-TIME:20261201T120000Z\nEND:VALARM\n"),
-			nil, []time.Time{at(1, 12, 0)}},
+		{
+			"after the end", event(meeting, "BEGIN:VALARM\nACTION:DISPLAY\nTRIGGER;RELATED=END:PT5M\n"+
+				"END:VALARM\n"), nil,
+			[]time.Time{at(2, 10, 5)},
+		},
+		{
+			"repeated", event(meeting, "BEGIN:VALARM\nACTION:AUDIO\nTRIGGER:-PT15M\nREPEAT:2\n"+
+				"DURATION:PT5M\nEND:VALARM\n"),
+			nil,
+			[]time.Time{at(2, 8, 45), at(2, 8, 50), at(2, 8, 55)},
+		},
+		{
+			"at a time", event(meeting, "BEGIN:VALARM\nACTION:DISPLAY\n"+
+				"TRIGGER;VALUE=DATE-TIME:20261201T120000Z\nEND:VALARM\n"),
+			nil,
+			[]time.Time{at(1, 12, 0)},
+		},
 		{"a day before, on the wall clock", event("UID:1\nDTSTART;VALUE=DATE:20261203\n",
 			"BEGIN:VALARM\nACTION:DISPLAY\nTRIGGER:-PT15H\nEND:VALARM\n"), nil, []time.Time{at(2, 8, 0)}},
-		{"of a series", event(meeting, "RRULE:FREQ=DAILY;COUNT=3\nEXDATE;TZID=Europe/Berlin:20261203T100000\n", early), nil,
-			[]time.Time{at(2, 8, 45), at(4, 8, 45)}},
-		{"of a moved instance", event(meeting, "RRULE:FREQ=DAILY;COUNT=2\n", early) +
-			event("UID:1\nRECURRENCE-ID;TZID=Europe/Berlin:20261203T100000\nDTSTART;TZID=Europe/Berlin:20261203T150000\n", early),
-			nil, []time.Time{at(2, 8, 45), at(3, 13, 45)}},
+		{
+			"of a series", event(meeting, "RRULE:FREQ=DAILY;COUNT=3\n"+
+				"EXDATE;TZID=Europe/Berlin:20261203T100000\n", early), nil,
+			[]time.Time{at(2, 8, 45), at(4, 8, 45)},
+		},
+		{
+			"of a moved instance", event(meeting, "RRULE:FREQ=DAILY;COUNT=2\n", early) +
+				event("UID:1\nRECURRENCE-ID;TZID=Europe/Berlin:20261203T100000\n"+
+					"DTSTART;TZID=Europe/Berlin:20261203T150000\n", early),
+			nil,
+			[]time.Time{at(2, 8, 45), at(3, 13, 45)},
+		},
 		{"the default", event(meeting), &ten, []time.Time{at(2, 8, 50)}},
 		{"no default beside another", event(meeting, early), &ten, []time.Time{at(2, 8, 45)}},
 		{"no default beside Apple's placeholder", event(meeting, never), &ten, nil},
 		{"no default for days", event("UID:1\nDTSTART;VALUE=DATE:20261203\n"), &ten, nil},
-		{"at a place", event(meeting, "BEGIN:VALARM\nACTION:DISPLAY\nTRIGGER:-PT15M\nPROXIMITY:ARRIVE\nEND:VALARM\n"), nil, nil},
+		{"at a place", event(meeting, "BEGIN:VALARM\nACTION:DISPLAY\nTRIGGER:-PT15M\nPROXIMITY:ARRIVE\n"+
+			"END:VALARM\n"), nil, nil},
 		{"cancelled", event(meeting, "STATUS:CANCELLED\n", early), nil, nil},
 		{"declined", event(meeting, "ATTENDEE;PARTSTAT=DECLINED:mailto:me@example.com\n", early), nil, nil},
-		{"declined by another", event(meeting, "ATTENDEE;PARTSTAT=DECLINED:mailto:you@example.com\n", early), nil,
-			[]time.Time{at(2, 8, 45)}},
+		{
+			"declined by another", event(meeting, "ATTENDEE;PARTSTAT=DECLINED:mailto:you@example.com\n", early), nil,
+			[]time.Time{at(2, 8, 45)},
+		},
 		{"dismissed", event(meeting, strings.Replace(early, "END", "ACKNOWLEDGED:20261202T084600Z\nEND", 1)), nil, nil},
 		{"dismissed before", event(meeting, "RRULE:FREQ=DAILY;COUNT=2\n",
 			strings.Replace(early, "END", "ACKNOWLEDGED:20261202T084600Z\nEND", 1)), nil, []time.Time{at(3, 8, 45)}},
 		{"dismissed in Thunderbird", event(meeting, "X-MOZ-LASTACK:20261202T084500Z\n", early), nil, nil},
 		{"the default dismissed in Thunderbird", event(meeting, "X-MOZ-LASTACK:20261202T085000Z\n"), &ten, nil},
-		{"snoozed in Thunderbird",
+		{
+			"snoozed in Thunderbird",
 			event(meeting, "X-MOZ-LASTACK:20261202T084500Z\nX-MOZ-SNOOZE-TIME:20261202T085500Z\n", early),
-			nil, []time.Time{at(2, 8, 55)}},
-		{"snoozed by RFC 9074", event(meeting, strings.Replace(early, "END", "UID:a\nACKNOWLEDGED:20261202T084600Z\nEND", 1),
-			"BEGIN:VALARM\nACTION:DISPLAY\nTRIGGER;VALUE=DATE-TIME:20261202T085600Z\nRELATED-TO;RELTYPE=SNOOZE:a\nEND:VALARM\n"),
-			nil, []time.Time{at(2, 8, 56)}},
+			nil,
+			[]time.Time{at(2, 8, 55)},
+		},
+		{
+			"snoozed by RFC 9074", event(meeting, strings.Replace(early, "END", "UID:a\n"+
+				"ACKNOWLEDGED:20261202T084600Z\nEND", 1),
+				"BEGIN:VALARM\nACTION:DISPLAY\nTRIGGER;VALUE=DATE-TIME:20261202T085600Z\n"+
+					"RELATED-TO;RELTYPE=SNOOZE:a\nEND:VALARM\n"),
+			nil,
+			[]time.Time{at(2, 8, 56)},
+		},
 		{"of a task", "BEGIN:VTODO\nUID:1\nDUE:20261202T120000Z\nBEGIN:VALARM\nACTION:DISPLAY\n" +
 			"TRIGGER;RELATED=END:-PT30M\nEND:VALARM\nEND:VTODO\n", nil, []time.Time{at(2, 11, 30)}},
 		{"of a task that is done", "BEGIN:VTODO\nUID:1\nSTATUS:COMPLETED\nDUE:20261202T120000Z\nBEGIN:VALARM\n" +
@@ -175,8 +205,11 @@ func TestCostlyObjects(t *testing.T) {
 }
 
 func BenchmarkCostly(b *testing.B) {
-	text := "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\n" + event(strings.ReplaceAll(meeting, "20261202", "20160602"),
-		"RRULE:FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=30\n", "BEGIN:VALARM\nACTION:DISPLAY\nTRIGGER:-P9999D\nEND:VALARM\n") +
+	text := "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\n" + event(
+		strings.ReplaceAll(meeting, "20261202", "20160602"),
+		"RRULE:FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=30\n",
+		"BEGIN:VALARM\nACTION:DISPLAY\nTRIGGER:-P9999D\nEND:VALARM\n",
+	) +
 		"END:VCALENDAR\n"
 	for b.Loop() {
 		o, err := content.Read([]byte(text), ical.Limits{})

@@ -41,8 +41,10 @@ func TestLanes(t *testing.T) {
 	t.Parallel()
 	day := func(d int) time.Time { return time.Date(2026, 5, d, 0, 0, 0, 0, time.UTC) }
 	items := []grid.Item{
-		{Start: day(5), End: day(6), AllDay: true}, {Start: day(3), End: day(7), AllDay: true},
-		{Start: day(6), End: day(8), AllDay: true}, {Start: day(5).Add(9 * time.Hour), End: day(6).Add(9 * time.Hour)},
+		{Start: day(5), End: day(6), AllDay: true},
+		{Start: day(3), End: day(7), AllDay: true},
+		{Start: day(6), End: day(8), AllDay: true},
+		{Start: day(5).Add(9 * time.Hour), End: day(6).Add(9 * time.Hour)},
 	}
 	var got []any
 	for _, d := range grid.Days(items, day(4), 4) {
@@ -117,12 +119,14 @@ func TestMonthOf(t *testing.T) {
 	}
 }
 
-// A naive layout, minute by minute, agrees with random events in zones whose clocks change. Each event is on exactly the
-// days that have a minute of it. No two blocks of a column overlap, and an event keeps its lane.
+// A naive layout, minute by minute, agrees with random events in zones whose clocks change. Each event is on exactly
+// the days that have a minute of it. No two blocks of a column overlap, and an event keeps its lane.
 func TestAgainstMinutes(t *testing.T) {
 	t.Parallel()
-	zones := []string{"Europe/Berlin", "America/Havana", "Asia/Beirut", "Pacific/Apia", "Australia/Lord_Howe", "UTC",
-		"America/St_Johns", "Africa/Cairo", "America/Asuncion"}
+	zones := []string{
+		"Europe/Berlin", "America/Havana", "Asia/Beirut", "Pacific/Apia", "Australia/Lord_Howe", "UTC",
+		"America/St_Johns", "Africa/Cairo", "America/Asuncion",
+	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 400 {
 		loc := in(t, zones[r.IntN(len(zones))])

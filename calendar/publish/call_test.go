@@ -32,7 +32,9 @@ func TestMeetingLink(t *testing.T) {
 		"the first call of a text": {[]string{
 			`DESCRIPTION:Agenda https://club.example/agenda\nJoin (https://meet.jit.si/Room)\, or zoom.us/j/1`,
 		}, "https://meet.jit.si/Room"},
-		"markup":                {[]string{`DESCRIPTION:<a href="HTTPS://zoom.us/j/1">Join</a>`}, "HTTPS://zoom.us/j/1"},
+		"markup": {
+			[]string{`DESCRIPTION:<a href="HTTPS://zoom.us/j/1">Join</a>`}, "HTTPS://zoom.us/j/1",
+		},
 		"a label before it":     {[]string{"DESCRIPTION:Zoom:https://zoom.us/j/1."}, "https://zoom.us/j/1"},
 		"without a scheme":      {[]string{"LOCATION:zoom.us/j/1"}, "https://zoom.us/j/1"},
 		"an address is no link": {[]string{"LOCATION:sip:8123@zoomcrc.com", "DESCRIPTION:8123@zoomcrc.com"}, ""},

@@ -84,9 +84,14 @@ func tongues() map[string]tongue {
 	en.repeats = func(d time.Weekday) []phrase[string] {
 		by := strings.ToUpper(d.String()[:2])
 		return []phrase[string]{
-			{"every day", "FREQ=DAILY"}, {"every 3 days", "FREQ=DAILY;INTERVAL=3"}, {"every week", "FREQ=WEEKLY"},
-			{"monthly", "FREQ=MONTHLY"}, {"every year", "FREQ=YEARLY"}, {"every other week", "FREQ=WEEKLY;INTERVAL=2"},
-			{"every " + d.String(), "FREQ=WEEKLY;BYDAY=" + by}, {d.String() + "s", "FREQ=WEEKLY;BYDAY=" + by},
+			{"every day", "FREQ=DAILY"},
+			{"every 3 days", "FREQ=DAILY;INTERVAL=3"},
+			{"every week", "FREQ=WEEKLY"},
+			{"monthly", "FREQ=MONTHLY"},
+			{"every year", "FREQ=YEARLY"},
+			{"every other week", "FREQ=WEEKLY;INTERVAL=2"},
+			{"every " + d.String(), "FREQ=WEEKLY;BYDAY=" + by},
+			{d.String() + "s", "FREQ=WEEKLY;BYDAY=" + by},
 			{"every two weeks on " + d.String(), "FREQ=WEEKLY;INTERVAL=2;BYDAY=" + by},
 		}
 	}
@@ -146,9 +151,14 @@ func deutsch() tongue {
 	de.repeats = func(d time.Weekday) []phrase[string] {
 		by, name := strings.ToUpper(d.String()[:2]), de.weekdays[d]
 		return []phrase[string]{
-			{"jeden Tag", "FREQ=DAILY"}, {"alle drei Tage", "FREQ=DAILY;INTERVAL=3"}, {"wöchentlich", "FREQ=WEEKLY"},
-			{"jeden Monat", "FREQ=MONTHLY"}, {"jährlich", "FREQ=YEARLY"}, {"alle 2 Wochen", "FREQ=WEEKLY;INTERVAL=2"},
-			{"jeden " + name, "FREQ=WEEKLY;BYDAY=" + by}, {strings.ToLower(name) + "s", "FREQ=WEEKLY;BYDAY=" + by},
+			{"jeden Tag", "FREQ=DAILY"},
+			{"alle drei Tage", "FREQ=DAILY;INTERVAL=3"},
+			{"wöchentlich", "FREQ=WEEKLY"},
+			{"jeden Monat", "FREQ=MONTHLY"},
+			{"jährlich", "FREQ=YEARLY"},
+			{"alle 2 Wochen", "FREQ=WEEKLY;INTERVAL=2"},
+			{"jeden " + name, "FREQ=WEEKLY;BYDAY=" + by},
+			{strings.ToLower(name) + "s", "FREQ=WEEKLY;BYDAY=" + by},
 			{"jeden zweiten " + name, "FREQ=WEEKLY;INTERVAL=2;BYDAY=" + by},
 		}
 	}

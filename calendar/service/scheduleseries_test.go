@@ -215,7 +215,8 @@ func TestNobodyAsksThemselves(t *testing.T) {
 			edit.Draft{Kind: content.Event, UID: "meeting", Times: edit.Times{Start: edit.To(third)}, Fields: fields})
 		g.must(err)
 		const asked = "ATTENDEE;ROLE=REQ-PARTICIPANT;PARTSTAT=NEEDS-ACTION"
-		g.want("ann", g.line("ann", asked), asked+":mailto:ann@example.com")
+		const own = "ATTENDEE;ROLE=REQ-PARTICIPANT;PARTSTAT=ACCEPTED"
+		g.want("ann", g.line("ann", own), own+":mailto:ann@example.com")
 		g.want("bob", g.line("bob", asked+";RSVP"), asked+";RSVP=TRUE:mailto:bob@example.com")
 	})
 }

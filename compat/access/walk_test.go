@@ -77,8 +77,10 @@ func newWorld(s *server, asks bool) *world {
 	for _, name := range []string{"ann", "bob", "eve", "max"} {
 		u, err := s.auth.CreateUser(s.Context(), auth.NewUser{Name: name, Password: password, Timezone: "UTC"})
 		s.must(err)
-		p := &person{world: w, name: name, cookies: map[string]*http.Cookie{}, blocks: map[*person]bool{},
-			delegates: map[*person]int{}}
+		p := &person{
+			world: w, name: name, cookies: map[string]*http.Cookie{}, blocks: map[*person]bool{},
+			delegates: map[*person]int{},
+		}
 		w.people = append(w.people, p)
 		w.credentials = append(w.credentials, &credential{
 			world: w, who: p, secret: password, scopes: calendar.ScopeAll, others: true,
@@ -580,7 +582,8 @@ func (w *world) probeDelegate(c *credential, on *room) string {
 	a = c.dav(http.MethodPut, on.path+"e.ics", event(on.uid, next))
 	w.wrote(what, on, a, level >= write && c.scopes&calendar.ScopeWrite != 0)
 	for _, refused := range [][3]string{
-		{"ACL", on.path, `<acl xmlns="DAV:"/>`}, {http.MethodDelete, on.path, ""},
+		{"ACL", on.path, `<acl xmlns="DAV:"/>`},
+		{http.MethodDelete, on.path, ""},
 		{"MKCALENDAR", "/dav/calendars/" + on.of.name + "/more/", ""},
 	} {
 		a = c.dav(refused[0], refused[1], refused[2])

@@ -124,8 +124,16 @@ func plansFollowSwitches(b *bundle) {
 	})
 	s := b.reminded(ben)
 	same(b, "at first", b.plansBehind(), nil)
-	b.must(b.SetReminderSwitches(b.Context(), ben.ID, map[calendar.CalendarID]bool{cal.ID: true, feed.ID: true}, b.now()))
-	gives(b, "switches", map[calendar.CalendarID]bool{cal.ID: true, feed.ID: true})(b.ReminderSwitches(b.Context(), ben.ID))
+	b.must(
+		b.SetReminderSwitches(b.Context(), ben.ID, map[calendar.CalendarID]bool{cal.ID: true, feed.ID: true}, b.now()),
+	)
+	gives(
+		b,
+		"switches",
+		map[calendar.CalendarID]bool{cal.ID: true, feed.ID: true},
+	)(
+		b.ReminderSwitches(b.Context(), ben.ID),
+	)
 	lags := b.plansBehind()
 	same(b, "when switched on", len(lags), 2)
 	for _, lag := range lags {
@@ -135,7 +143,9 @@ func plansFollowSwitches(b *bundle) {
 	same(b, "when planned", b.plansBehind(), nil)
 	same(b, "due", len(b.dueReminders(10)), 2)
 	b.pass(time.Minute)
-	b.must(b.SetReminderSwitches(b.Context(), ben.ID, map[calendar.CalendarID]bool{cal.ID: false, feed.ID: true}, b.now()))
+	b.must(
+		b.SetReminderSwitches(b.Context(), ben.ID, map[calendar.CalendarID]bool{cal.ID: false, feed.ID: true}, b.now()),
+	)
 	same(b, "when one is switched off", len(b.dueReminders(10)), 1)
 	same(b, "when the other stays on", b.plansBehind(), nil)
 }
@@ -209,8 +219,11 @@ func reminderFiresOnce(b *bundle) {
 		l := b.letter(ann, "ann@example.com", calendar.UID(b.id("alert")))
 		l.Due = b.now()
 		gives(b, "fired", i == 0)(s.FireReminders(b.Context(), ann.ID, fired, calendar.Alerts{
-			Messages: []calendar.BrowserMessage{{ID: "m", Due: b.now(), Expires: b.now().Add(time.Hour), Body: []byte("x")}},
-			Letters:  []calendar.Letter{l}, Most: outboxMost(),
+			Messages: []calendar.BrowserMessage{
+				{ID: "m", Due: b.now(), Expires: b.now().Add(time.Hour), Body: []byte("x")},
+			},
+			Letters: []calendar.Letter{l},
+			Most:    outboxMost(),
 		}, b.now()))
 	}
 	same(b, "letters", len(b.take(b.Store)), 1)

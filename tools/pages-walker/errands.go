@@ -67,7 +67,9 @@ func (w *walker) lesson() error {
 	if err := w.says("The event is saved."); err != nil {
 		return err
 	}
-	for day, want := range map[string]bool{"2027-02-04": true, "2027-02-05": false, "2027-03-25": true, "2027-03-30": false} {
+	for day, want := range map[string]bool{
+		"2027-02-04": true, "2027-02-05": false, "2027-03-25": true, "2027-03-30": false,
+	} {
 		if err := w.open("/calendar/day/" + day); err != nil {
 			return err
 		}
@@ -109,7 +111,8 @@ func (w *walker) drag(fromDay string, from float64, toDay string, to float64) er
 	}
 	for i := 1; i <= 8; i++ {
 		part := float64(i) / 8
-		steps = append(steps, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x+(toX-x)*part, y+(toY-y)*part))
+		at := chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x+(toX-x)*part, y+(toY-y)*part)
+		steps = append(steps, at)
 	}
 	return w.do(append(steps,
 		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, toX, toY, chromedp.ClickCount(1)))...)
@@ -125,7 +128,8 @@ func (w *walker) dragging() error {
 	if err := w.do(chromedp.WaitVisible("#title")); err != nil {
 		return err
 	}
-	times, err := ask[string](w, `["start", "start-time", "end", "end-time"].map(id => document.getElementById(id).value).join(" ")`)
+	times, err := ask[string](w, `["start", "start-time", "end", "end-time"]
+		.map(id => document.getElementById(id).value).join(" ")`)
 	if err != nil || times != "2027-05-04 09:00 2027-05-04 11:00" {
 		return fmt.Errorf("the drag chose %s, %w", times, err)
 	}
@@ -141,7 +145,8 @@ func (w *walker) dragging() error {
 	if err := w.says("The event is moved."); err != nil {
 		return err
 	}
-	at, err := ask[string](w, `[...document.querySelectorAll(".block")].find(b => b.innerText.includes("Dragged")).dataset.start`)
+	at, err := ask[string](w, `[...document.querySelectorAll(".block")]
+		.find(b => b.innerText.includes("Dragged")).dataset.start`)
 	if err != nil || at != "2027-05-06T13:00" {
 		return fmt.Errorf("the event is at %s, %w", at, err)
 	}
@@ -197,7 +202,8 @@ func (w *walker) deleteAndUndo() error {
 
 func (w *walker) dentist() error {
 	last := time.Now().UTC().AddDate(-1, 0, -20)
-	if err := w.put("dentist", "VEVENT", "SUMMARY:Dentist Dr Lang\r\nDTSTART:"+last.Format("20060102T150405Z")); err != nil {
+	err := w.put("dentist", "VEVENT", "SUMMARY:Dentist Dr Lang\r\nDTSTART:"+last.Format("20060102T150405Z"))
+	if err != nil {
 		return err
 	}
 	if err := w.open("/calendar/"); err != nil {
@@ -206,7 +212,8 @@ func (w *walker) dentist() error {
 	if err := w.follow(chromedp.Focus("#find"), chromedp.KeyEvent("dentist"+kb.Enter)); err != nil {
 		return err
 	}
-	if err := w.follow(chromedp.Click("main input[name=past]"), chromedp.Click("main form[role=search] button")); err != nil {
+	err = w.follow(chromedp.Click("main input[name=past]"), chromedp.Click("main form[role=search] button"))
+	if err != nil {
 		return err
 	}
 	return w.says("Dentist Dr Lang")
@@ -216,7 +223,8 @@ func (w *walker) tickTask() error {
 	if err := w.open("/tasks/"); err != nil {
 		return err
 	}
-	if err := w.follow(chromedp.SetValue("form.add input[name=title]", "Buy paint"), chromedp.Click("form.add button")); err != nil {
+	err := w.follow(chromedp.SetValue("form.add input[name=title]", "Buy paint"), chromedp.Click("form.add button"))
+	if err != nil {
 		return err
 	}
 	if err := w.says("Buy paint"); err != nil {

@@ -19,7 +19,13 @@ func (p *Planner) Quick(line string, f *EventForm, calendars []SideCalendar) []C
 		names[i] = cal.Name
 	}
 	read := quickadd.Reader{
-		Now: p.here(p.Now), Zone: p.Zone, Language: p.Language.Tag(), WeekStart: p.Caller.User.FirstDay(), Calendars: names,
+		Now: p.here(
+			p.Now,
+		),
+		Zone:      p.Zone,
+		Language:  p.Language.Tag(),
+		WeekStart: p.Caller.User.FirstDay(),
+		Calendars: names,
 	}.Read(line)
 	f.Title, f.Location, f.Guests = oneLine(read.Title), oneLine(read.Place), strings.Join(read.Guests, "\n")
 	if !read.Start.IsZero() {

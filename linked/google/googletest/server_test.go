@@ -78,8 +78,10 @@ func TestRefused(t *testing.T) {
 		{"POST ", `{"summary":1,` + hour + `}`, "400 invalid"},
 		{"POST ", `{"start":{"date":"2026-03-10"},"end":{"dateTime":"2026-03-10T10:00:00Z"}}`, "400 invalid"},
 		{"POST ", `{"start":{"date":"2026-03-10"},"end":{"date":"2026-03-09"}}`, "400 timeRangeEmpty"},
-		{"POST ", `{"start":{"dateTime":"2026-03-10T10:00:00"},"end":{"dateTime":"2026-03-10T10:00:00Z"}}`,
-			"400 invalid"},
+		{
+			"POST ", `{"start":{"dateTime":"2026-03-10T10:00:00"},"end":{"dateTime":"2026-03-10T10:00:00Z"}}`,
+			"400 invalid",
+		},
 		{"POST ", `{"start":{"dateTime":"2026-03-10T10:00:00Z"},"end":{"dateTime":"2026-03-10T10:00:00Z"},` +
 			`"recurrence":["RRULE:FREQ=DAILY"]}`, "400 required"},
 		{"POST ", `{` + hour + `,"recurrence":["DTSTART:20260310T100000Z"]}`, "400 invalid"},
@@ -91,8 +93,10 @@ func TestRefused(t *testing.T) {
 		{"POST /import", `{` + hour + `}`, "400 required"},
 		{"POST ", `{` + hour + `,"colorId":"12"}`, "400 invalid"},
 		{"POST ", `{` + hour + `,"attendees":[{"displayName":"Eve"}]}`, "400 invalid"},
-		{"POST ", `{` + hour + `,"reminders":{"useDefault":true,"overrides":[{"method":"popup","minutes":1}]}}`,
-			"400 cannotUseDefaultRemindersAndSpecifyOverride"},
+		{
+			"POST ", `{` + hour + `,"reminders":{"useDefault":true,"overrides":[{"method":"popup","minutes":1}]}}`,
+			"400 cannotUseDefaultRemindersAndSpecifyOverride",
+		},
 		{"POST ", `{` + hour + `,"reminders":{"overrides":[{"method":"popup","minutes":40321}]}}`, "400 invalid"},
 		{"POST ", `{` + hour + `,"eventType":"focusTime"}`, "400 eventTypeRestriction"},
 		{"PATCH /" + series, `{"eventType":"focusTime"}`, "400 invalid"},

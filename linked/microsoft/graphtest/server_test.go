@@ -79,8 +79,10 @@ func TestRefused(t *testing.T) {
 		{"POST /events", `{"nothing":1,` + hour + `}`, "400 RequestBodyRead"},
 		{"POST /events", `{"subject":1,` + hour + `}`, "400 RequestBodyRead"},
 		{"POST /events", `{"showAs":"away",` + hour + `}`, "400 RequestBodyRead"},
-		{"POST /events", `{"start":{"dateTime":"2026-03-10T10:00:00","timeZone":"Nowhere"}}`,
-			"400 TimeZoneNotSupportedException"},
+		{
+			"POST /events", `{"start":{"dateTime":"2026-03-10T10:00:00","timeZone":"Nowhere"}}`,
+			"400 TimeZoneNotSupportedException",
+		},
 		{"POST /events", `{"start":{"dateTime":"2026-03-10T10:00:00Z","timeZone":"UTC"}}`, "400 ErrorInvalidArgument"},
 		{"POST /events", `{"isAllDay":true,` + hour + `}`, "400 ErrorInvalidRequest"},
 		{"POST /events", `{` + hour + `,"transactionId":"t1"}`, "409 ErrorDuplicateTransactionId"},
