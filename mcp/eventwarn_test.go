@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -53,9 +54,7 @@ func TestRulesWarn(t *testing.T) {
 	patch := params{"calendar_id": work, "event_uid": "one", "scope": "all", "rrule": "FREQ=WEEKLY;BYDAY=TU"}
 	var many struct{ Changes []warningsView }
 	change := params{"tool": "patch_event"}
-	for name, value := range patch {
-		change[name] = value
-	}
+	maps.Copy(change, patch)
 	text := contentText(t, use(t, door, "alice", "change_many", params{
 		"changes": []any{change}, "preview": true,
 	}, &many))

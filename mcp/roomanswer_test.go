@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -106,9 +107,7 @@ func TestPreviewForeseesRooms(t *testing.T) {
 				"tool": "create_event", "calendar_id": work, "title": title, "start": start,
 				"attendees": []string{"green@example.com"},
 			}
-			for name, value := range more {
-				p[name] = value
-			}
+			maps.Copy(p, more)
 			return p
 		}
 		changes := []any{

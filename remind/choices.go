@@ -170,7 +170,7 @@ func (c *Choices) Dismiss(ctx context.Context, who calendar.Caller, of calendar.
 	}
 	read, err := content.Read(o.Data, ical.Limits{})
 	if err != nil {
-		return nil //nolint:nilerr // such an object does not ring
+		return nil // such an object does not ring
 	}
 	start, _ := time.Parse(time.RFC3339, of.Instance)
 	q := alarm.Query{Clock: read.Clock(c.Zones, cal.Floating(c.Zones))}

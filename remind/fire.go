@@ -90,7 +90,7 @@ func (f *firing) one(ctx context.Context, one calendar.Reminder) (calendar.Remin
 	}
 	read, err := content.Read(o.Data, ical.Limits{})
 	if err != nil {
-		return after, nil //nolint:nilerr // an object that cannot be read does not ring
+		return after, nil // an object that cannot be read does not ring
 	}
 	now, q := f.Now(), f.in(f.query(f.who, cal), f.who, cal, read)
 	if one.Snoozed != "" {

@@ -137,8 +137,10 @@ func changesNote(cal calendar.Calendar, all []calendar.Change) note {
 	return n
 }
 
+// verbs has no words for answers, which are not reported.
 var verbs = map[calendar.ChangeKind]string{
-	calendar.Created: "added", calendar.Modified: "changed", calendar.Deleted: "deleted",
+	calendar.Created: "added", calendar.Modified: "changed", calendar.Deleted: "deleted", calendar.Accepted: "",
+	calendar.Declined: "",
 }
 
 // alerts returns notifications on a channel.

@@ -46,6 +46,7 @@ func each(t *testing.T, test func(h *house)) {
 }
 
 func newHouse(t testing.TB, url string, clock *housetest.Clock) *house {
+	t.Helper()
 	h := &house{House: housetest.Open(t, url, clock), t: t}
 	h.service = service.New(h.Middle())
 	h.devices = pushtest.NewService(t, h.Now)

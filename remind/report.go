@@ -50,9 +50,12 @@ func few(all []note) []note {
 func (r *Ringer) invitations(who *recipient, s calendar.ReminderSettings, all []calendar.InboxItem) []note {
 	var notes []note
 	for _, m := range all {
-		what := map[calendar.Method]string{
-			calendar.MethodRequest: "Invitation: ", calendar.MethodCancel: "Cancelled: ",
-		}[m.Method]
+		what := ""
+		if m.Method == calendar.MethodRequest {
+			what = "Invitation: "
+		} else if m.Method == calendar.MethodCancel {
+			what = "Cancelled: "
+		}
 		if m.Version <= s.Inbox || m.Gone || what == "" || s.Invitations == calendar.NoChannel {
 			continue
 		}

@@ -127,7 +127,7 @@ func everyForm(h *house) {
 		Provider: "ics", Name: "Zebra feed", Secret: mirror.Secret{URL: elsewhere.address()},
 	})
 	h.must(err)
-	uploaded := h.as("ann").upload("import", []byte(calendarFile("Zebra file", "z", 1)))
+	uploaded := h.as("ann").upload([]byte(calendarFile("Zebra file", "z", 1)))
 	parts := map[string]string{
 		"upload":  strings.TrimPrefix(uploaded.path, "import/"),
 		"account": string(linked.ID), "kind": "agreed", "id": string(work.ID), "token": string(token),

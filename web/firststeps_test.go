@@ -30,7 +30,7 @@ func (c *carrier) sent(t *testing.T, n int) []string {
 		if len(links) >= n {
 			return links
 		}
-		time.Sleep(10 * time.Millisecond)
+		<-time.After(10 * time.Millisecond)
 	}
 	t.Fatalf("%d mails did not come", n)
 	return nil

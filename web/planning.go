@@ -53,7 +53,7 @@ func (p *pageRequest) planner() (pl *planner.Planner, end func(), err error) {
 	pl = &planner.Planner{
 		Service: p.Service, Caller: who, Zone: p.clock().zone, Now: p.Now(), Language: p.lang, Base: p.base,
 	}
-	for _, id := range strings.Fields(strings.ReplaceAll(p.cookie(untickedCookie), ".", " ")) {
+	for id := range strings.FieldsSeq(strings.ReplaceAll(p.cookie(untickedCookie), ".", " ")) {
 		pl.Unticked = append(pl.Unticked, calendar.CalendarID(id))
 	}
 	return pl, pl.Begin(p.r.Context()), nil

@@ -196,7 +196,7 @@ func TestEventForm(t *testing.T) {
 				t.Errorf("the event lacks %s:\n%s", line, data)
 			}
 		}
-		page = page.submit("/account/undo").shows(http.StatusOK, "Taken back").hides("Brunch")
+		page.submit("/account/undo").shows(http.StatusOK, "Taken back").hides("Brunch")
 
 		// Properties that the form does not know stay, byte for byte.
 		strange := object("VEVENT", "odd", "Odd", "DTSTART;TZID=Europe/Berlin:20260506T120000", "DURATION:PT45M",
@@ -391,8 +391,8 @@ func TestTasksAndSearch(t *testing.T) {
 		ann := h.user("ann")
 		cal := h.made(ann, "Chores")
 		b := h.as("ann")
-		page := b.get("/tasks/").shows(http.StatusOK, "No open tasks")
-		page = b.post("/tasks/", "calendar", string(cal.ID), "title", "Paint the fence", "due", "2026-04-30").
+		b.get("/tasks/").shows(http.StatusOK, "No open tasks")
+		page := b.post("/tasks/", "calendar", string(cal.ID), "title", "Paint the fence", "due", "2026-04-30").
 			shows(http.StatusOK, "The task is added", "Paint the fence", "overdue")
 		task := b.get(page.link("Paint the fence"))
 		task.submit("/tasks/"+string(cal.ID)+"?", "notes", "Blue", "due", "2026-05-09", "priority", "1").
@@ -423,7 +423,7 @@ func TestChangesStream(t *testing.T) {
 		h.must(err)
 		res, err := b.client.Do(r)
 		h.must(err)
-		defer res.Body.Close()
+		t.Cleanup(func() { _ = res.Body.Close() })
 		got, begun := make(chan string, 10), make(chan struct{})
 		go func() {
 			buffer := make([]byte, 1024)

@@ -234,7 +234,8 @@ func (r *refilling) begin(z *markup.Tokenizer, t markup.Token, raw []byte) {
 	}
 	r.out.WriteString(t.String())
 	if _, sent := r.sent[attribute(t, "name")]; t.Data == "textarea" && sent {
-		for z.Next() == markup.TextToken { //nolint:revive // the former text is dropped
+		for z.Next() == markup.TextToken {
+			// The former text is dropped.
 		}
 		// A line break right after the tag is not part of the text.
 		r.out.WriteString("\n" + markup.EscapeString(r.sent.Get(attribute(t, "name"))) + "</textarea>")

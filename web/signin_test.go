@@ -162,7 +162,7 @@ func TestBehindProxy(t *testing.T) {
 					t.Errorf("%s: the cookie %q lacks %s", path, cookie, want)
 				}
 			}
-			if got := s.header.Get("Location"); got != "/cal/account/" {
+			if got := s.header.Get("Location"); got != "/cal/account/welcome" {
 				t.Errorf("%s leads to %q", path, got)
 			}
 		}

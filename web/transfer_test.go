@@ -18,8 +18,8 @@ import (
 	"caldav-mcp-server/calendar/intake"
 )
 
-// upload sends a file to a path.
-func (b *browser) upload(path string, data []byte, fields ...string) shown {
+// upload sends a file to be imported.
+func (b *browser) upload(data []byte, fields ...string) shown {
 	b.Helper()
 	var body bytes.Buffer
 	w := multipart.NewWriter(&body)
@@ -33,7 +33,7 @@ func (b *browser) upload(path string, data []byte, fields ...string) shown {
 		b.must(err)
 	}
 	b.must(w.Close())
-	r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, b.address(path), &body)
+	r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, b.address("import"), &body)
 	b.must(err)
 	r.Header.Set("Content-Type", w.FormDataContentType())
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
@@ -43,7 +43,7 @@ func (b *browser) upload(path string, data []byte, fields ...string) shown {
 // checked uploads a file and waits until it is checked.
 func (b *browser) checked(data []byte, fields ...string) shown {
 	b.Helper()
-	return b.worked(b.upload("import", data, fields...))
+	return b.worked(b.upload(data, fields...))
 }
 
 // worked opens a page with progress until there is nothing more to wait for.
@@ -84,10 +84,10 @@ func TestFiles(t *testing.T) {
 		b := h.as("ann")
 		b.get(path).shows(http.StatusOK, "Import a file into this calendar")
 		b.get("import?into="+work).shows(http.StatusOK, "Upload and check")
-		b.upload("import", nil).shows(http.StatusUnprocessableEntity, "Choose a file")
-		b.upload("import", []byte{}).shows(http.StatusUnprocessableEntity, "Choose a file")
+		b.upload(nil).shows(http.StatusUnprocessableEntity, "Choose a file")
+		b.upload([]byte{}).shows(http.StatusUnprocessableEntity, "Choose a file")
 		b.post("import", "file", "x").shows(http.StatusUnprocessableEntity, "Choose a file")
-		b.upload("import", []byte("x"), "into", "other").shows(http.StatusNotFound)
+		b.upload([]byte("x"), "into", "other").shows(http.StatusNotFound)
 		b.checked([]byte("hello"), "into", work).shows(http.StatusOK, "Nothing was imported", "is it an iCalendar")
 		b.checked([]byte("\xff\xfeB"), "into", work).shows(http.StatusOK, "UTF-16")
 		two := bytes.ReplaceAll(append(object("VEVENT", "1", "One", "DTSTART:20260503T080000Z"),
@@ -214,7 +214,7 @@ func TestRefusedFiles(t *testing.T) {
 		b.checked(h.zipOf(zip.Deflate, "bomb.ics", strings.Repeat("a", 20<<20))).shows(http.StatusOK,
 			"is no calendar")
 		b.checked(h.zipOf(zip.Store, "readme.txt", "x")).shows(http.StatusOK, "holds nothing that a calendar keeps")
-		b.upload("import", make([]byte, 101<<20)).shows(http.StatusRequestEntityTooLarge, "at most 100.0 MB",
+		b.upload(make([]byte, 101<<20)).shows(http.StatusRequestEntityTooLarge, "at most 100.0 MB",
 			"Sign out")
 		u := h.user("bob")
 		most := int64(1)

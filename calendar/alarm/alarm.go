@@ -79,8 +79,10 @@ func Next(ctx context.Context, o *content.Object, q Query, after time.Time) time
 		}
 	}
 	if best.IsZero() && endless && p.alarms() {
-		for range p.set.Between(ctx, until, time.Time{}, recur.Budget{Steps: 10_000, Instances: 1}) {
-			return after.Add(again)
+		for _, err := range p.set.Between(ctx, until, time.Time{}, recur.Budget{Steps: 10_000, Instances: 1}) {
+			if err == nil {
+				return after.Add(again)
+			}
 		}
 	}
 	return best

@@ -65,17 +65,17 @@ func OpenZip(from io.ReaderAt, size int64, limits ZipLimits) (members []Member, 
 			continue
 		case f.Flags&1 != 0:
 			return nil, nil, fmt.Errorf("%.200q is encrypted: unpack it, and import that file", f.Name)
-		case f.UncompressedSize64 > uint64(limits.Bytes): //nolint:gosec // the limit is positive
+		case f.UncompressedSize64 > uint64(limits.Bytes):
 			return nil, nil, fmt.Errorf("%.200q has %d MB; a file may have at most %d MB", f.Name,
 				f.UncompressedSize64>>20, limits.Bytes>>20)
 		}
 		members = append(members, Member{f.Name, f})
-		if total += f.UncompressedSize64; total > uint64(limits.Total) { //nolint:gosec // the limit is positive
+		if total += f.UncompressedSize64; total > uint64(limits.Total) {
 			return nil, nil, fmt.Errorf("the files have more than %d MB together: import them one by one",
 				limits.Total>>20)
 		}
 		if f.UncompressedSize64 > freeRatio && f.UncompressedSize64/max(f.CompressedSize64, 1) >
-			uint64(limits.Ratio) { //nolint:gosec // the limit is positive
+			uint64(limits.Ratio) {
 			return nil, nil, fmt.Errorf("%.200q becomes more than %d times larger: it is no calendar", f.Name,
 				limits.Ratio)
 		}
@@ -112,8 +112,8 @@ func (m Member) Read() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the ZIP file is damaged: %w", err)
 	}
-	defer func() { _ = r.Close() }()          // it was only read
-	size := int64(m.entry.UncompressedSize64) //nolint:gosec // OpenZip has limited it
+	defer func() { _ = r.Close() }() // it was only read
+	size := int64(m.entry.UncompressedSize64)
 	var b bytes.Buffer
 	b.Grow(int(min(size, freeRatio)))
 	n, err := io.Copy(&b, io.LimitReader(r, size+1))

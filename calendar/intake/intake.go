@@ -96,7 +96,8 @@ func (i *Intake) receive(ctx context.Context, u *calendar.Upload, from io.Reader
 	part := make([]byte, calendar.UploadPartBytes)
 	for number := int64(0); ; number++ {
 		n, err := io.ReadFull(from, part)
-		if ended := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF); err != nil && !ended {
+		last := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		if err != nil && !last {
 			return err
 		}
 		if n == 0 {
@@ -112,8 +113,8 @@ func (i *Intake) receive(ctx context.Context, u *calendar.Upload, from io.Reader
 		if failed != nil {
 			return failed
 		}
-		if err != nil {
-			return nil // it was the last part
+		if last {
+			return nil
 		}
 	}
 }

@@ -147,7 +147,7 @@ func (r *run) add(ctx context.Context, name string, part archive.Part) error {
 		r.report.refuse(name, part, part.Err)
 		r.found.Refused++
 		r.report.Done++
-		return nil
+		return nil //nolint:nilerr // the report has the reason
 	}
 	if len(r.batch) == batchMost || len(r.batch) > 0 && r.bytes+len(part.Data) > batchBytes {
 		r.part-- // it is not in the batch

@@ -153,7 +153,7 @@ func (p *parser) spokenClock(i int) (clock, int, bool) {
 	if p.is(i, "noon", "midnight") {
 		return clock{minutes: hours[p.at(i)]}, i + 1, true
 	}
-	shift, next := 0, i
+	var shift, next int
 	switch {
 	case p.german() && p.is(i, "half"):
 		shift, next = -30, i+1

@@ -83,7 +83,7 @@ func (p *parser) vocabulary(text string, from, to int) []word {
 		}
 	}
 	// A full stop belongs to a number in German, and to abbreviations.
-	if cut := strings.TrimSuffix(lower, "."); cut != lower && !(p.german() && numberWithDot.MatchString(lower)) &&
+	if cut := strings.TrimSuffix(lower, "."); cut != lower && (!p.german() || !numberWithDot.MatchString(lower)) &&
 		!numericDate.MatchString(lower) {
 		words := expand(strings.Fields(p.meaning(cut)), raw, from, to)
 		if p.meaning(cut) != cut || unicode.IsDigit(first) {

@@ -161,6 +161,15 @@ func (w *walker) signIn() error {
 	if err := w.enter(w.password); err != nil {
 		return err
 	}
+	if err := w.titled("Welcome"); err != nil { // once, at the first sign-in
+		return err
+	}
+	if err := w.look("welcome"); err != nil {
+		return err
+	}
+	if err := w.open(""); err != nil {
+		return err
+	}
 	return w.titled("Home")
 }
 

@@ -119,7 +119,7 @@ func (f EventForm) Sealed() EventForm {
 // Touched lists the parts that the visitor changed.
 func (f EventForm) Touched() []string {
 	was, parts := map[string]string{}, f.parts()
-	for _, entry := range strings.Split(f.Was, "_") {
+	for entry := range strings.SplitSeq(f.Was, "_") {
 		if name, sum, ok := strings.Cut(entry, "."); ok {
 			was[name] = sum
 		}

@@ -208,7 +208,8 @@ func (p *Planner) Rule(value string, start recur.Moment) string {
 	}
 	var words []string
 	frequency := map[ical.Frequency]string{
-		ical.Hourly: "hours", ical.Daily: "days", ical.Weekly: "weeks", ical.Monthly: "months", ical.Yearly: "years",
+		ical.Secondly: "", ical.Minutely: "", ical.Hourly: "hours", ical.Daily: "days", ical.Weekly: "weeks",
+		ical.Monthly: "months", ical.Yearly: "years",
 	}[rule.Freq]
 	if frequency == "" || len(rule.BySecond)+len(rule.ByMinute)+len(rule.ByHour)+len(rule.ByYearDay)+
 		len(rule.ByWeekNo)+len(rule.BySetPos)+len(rule.Extra) > 0 || rule.RScale != "" {

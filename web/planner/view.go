@@ -195,17 +195,18 @@ func (p *Planner) extent(kind Kind, day time.Time) (time.Time, int) {
 		return first, 7 * weeks
 	case Workweek:
 		return grid.WeekOf(day, time.Monday), 5
+	case Week:
 	}
 	return grid.WeekOf(day, weekStart), 7
 }
 
 // neighbours returns the days of the previous and the next page.
 func (p *Planner) neighbours(kind Kind, day time.Time, n int) (earlier, later string) {
-	switch kind {
-	case Month:
+	if kind == Month {
 		first := day.AddDate(0, 0, 1-day.Day())
 		return iso(first.AddDate(0, -1, 0)), iso(first.AddDate(0, 1, 0))
-	case Workweek:
+	}
+	if kind == Workweek {
 		n = 7
 	}
 	return iso(day.AddDate(0, 0, -n)), iso(day.AddDate(0, 0, n))

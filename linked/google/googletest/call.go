@@ -277,10 +277,9 @@ func (s *Server) remaining(q *request) (page, *resttest.Problem) {
 		}
 		found.items = append(found.items, v)
 	}
-	for _, name := range []string{"iCalUID", "orderBy", "q", "updatedMin", "privateExtendedProperty"} {
-		if f.filter.Has(name) {
-			return found, nil
-		}
+	narrowing := []string{"iCalUID", "orderBy", "q", "updatedMin", "privateExtendedProperty"}
+	if slices.ContainsFunc(narrowing, f.filter.Has) {
+		return found, nil
 	}
 	found.sync = base64.RawURLEncoding.EncodeToString([]byte(strconv.Itoa(s.version) + "?" + f.filter.Encode()))
 	return found, nil

@@ -525,7 +525,7 @@ func (s *Server) delta(q *request) (int, any, *problem) {
 		removed[id] = true
 	}
 	for id, e := range s.events {
-		removed[id] = removed[id] || incremental && e.version > last.version && !(s.Instances && e.recurring())
+		removed[id] = removed[id] || incremental && e.version > last.version && (!s.Instances || !e.recurring())
 	}
 	for _, id := range slices.Sorted(maps.Keys(removed)) {
 		if _, here := now.returned[id]; removed[id] && !here {

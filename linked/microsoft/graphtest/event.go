@@ -327,7 +327,7 @@ func (s *Server) normalize(e *entry, sent Event, trusted bool) *problem {
 	}
 	e.event["attendees"] = all
 	switch places, given := sent["locations"].([]any); {
-	case sent["location"] != nil && !(trusted && given && len(places) > 1):
+	case sent["location"] != nil && (!trusted || !given || len(places) <= 1):
 		e.event["location"] = place(object(e.event, "location"))
 		e.event["locations"] = []any{e.event["location"]}
 	case given && len(places) > 0 && !trusted:
