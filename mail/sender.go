@@ -323,10 +323,10 @@ func (s *Sender) post(ctx context.Context, line *session, l calendar.Letter, dow
 
 // patience is how long a letter is retried. A digest and a notification expire sooner: yesterday's are useless.
 func (s *Sender) patience(l calendar.Letter) time.Duration {
-	switch {
-	case l.Method == calendar.MethodDigest:
+	if l.Method == calendar.MethodDigest {
 		return min(digestLate, s.Limits.GivenUp)
-	case l.Method == calendar.MethodAlert:
+	}
+	if l.Method == calendar.MethodAlert {
 		return min(alertLate, s.Limits.GivenUp)
 	}
 	return s.Limits.GivenUp

@@ -46,16 +46,22 @@ func few(all []note) []note {
 	return all
 }
 
+// invitationWords returns the beginning of a notification of a message; "" for messages that are not reported.
+func invitationWords(m calendar.Method) string {
+	if m == calendar.MethodRequest {
+		return "Invitation: "
+	}
+	if m == calendar.MethodCancel {
+		return "Cancelled: "
+	}
+	return ""
+}
+
 // invitations describes the new messages in an inbox.
 func (r *Ringer) invitations(who *recipient, s calendar.ReminderSettings, all []calendar.InboxItem) []note {
 	var notes []note
 	for _, m := range all {
-		what := ""
-		if m.Method == calendar.MethodRequest {
-			what = "Invitation: "
-		} else if m.Method == calendar.MethodCancel {
-			what = "Cancelled: "
-		}
+		what := invitationWords(m.Method)
 		if m.Version <= s.Inbox || m.Gone || what == "" || s.Invitations == calendar.NoChannel {
 			continue
 		}

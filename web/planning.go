@@ -245,12 +245,17 @@ func (p planningPages) addTask() error {
 
 // changed redirects to a page that shows a notice and the bar with Undo.
 func (p *pageRequest) changed(path, notice string, o calendar.Object) error {
+	found, err := p.Service.History(p.r.Context(), p.caller(), calendar.HistoryQuery{
+		Calendar: o.Calendar, UID: o.UID, Limit: 1,
+	})
+	if err != nil || len(found.Changes) == 0 {
+		return p.done(path, notice) // the change is made, but the journal does not show it
+	}
 	sign := "?"
 	if strings.Contains(path, "?") {
 		sign = "&"
 	}
-	change := calendar.ChangeID{Calendar: o.Calendar, Version: o.Version}
-	return p.done(path+sign+"undo="+url.QueryEscape(change.String()), notice)
+	return p.done(path+sign+"undo="+url.QueryEscape(found.Changes[0].ID().String()), notice)
 }
 
 // taskContent is the data of the page of a task.

@@ -294,6 +294,10 @@ func TestSeriesOnPages(t *testing.T) {
 		b.get(b.get(organ).link("Delete event")).shows(http.StatusOK, "This event only").
 			submit("/delete").shows(http.StatusOK, "The event is deleted")
 		b.get("/calendar/day/2026-05-25").hides("Organ")
+		whole := b.get(b.get(b.get("/calendar/day/2026-06-01").link("Organ")).link("Delete event"))
+		gone := whole.submit("/delete", "scope", "all").shows(http.StatusOK, "The event is deleted")
+		b.get("/calendar/day/2026-06-01").hides("Organ")
+		gone.submit("/account/undo").shows(http.StatusOK, "Taken back")
 		b.get("/calendar/day/2026-06-01").shows(http.StatusOK, "Organ")
 	})
 }

@@ -107,15 +107,16 @@ func (w *walker) drag(fromDay string, from float64, toDay string, to float64) er
 	}
 	steps := []chromedp.Action[chromedp.Void]{
 		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y),
-		chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, x, y, chromedp.ClickCount(1)),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, x, y, chromedp.ButtonLeft, chromedp.ClickCount(1)),
 	}
 	for i := 1; i <= 8; i++ {
 		part := float64(i) / 8
-		at := chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x+(toX-x)*part, y+(toY-y)*part)
-		steps = append(steps, at)
+		steps = append(steps, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x+(toX-x)*part,
+			y+(toY-y)*part, chromedp.ButtonLeft))
 	}
 	return w.do(append(steps,
-		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, toX, toY, chromedp.ClickCount(1)))...)
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, toX, toY, chromedp.ButtonLeft,
+			chromedp.ClickCount(1)))...)
 }
 
 func (w *walker) dragging() error {
