@@ -64,7 +64,7 @@ const tick = `document.querySelectorAll('input[name="all"], input[name="scope"]'
 func (w *browser) say(ctx context.Context) error {
 	if strings.HasPrefix(w.title(ctx), "Sign in") {
 		_, err := chromedp.RunResponse(ctx, chromedp.SendKeys("#name", w.user),
-			chromedp.SendKeys("#password", w.password), chromedp.Click("main form button"))
+			chromedp.SendKeys("#password", w.password), chromedp.Click(`main form[action$="/sign-in"] button`))
 		if err != nil {
 			return w.lost(err)
 		}

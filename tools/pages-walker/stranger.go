@@ -127,5 +127,5 @@ func (w *walker) newcomer() error {
 		return err
 	}
 	return w.follow(chromedp.SetValue("#name", "newcomer"), chromedp.SetValue("#password", "what a newcomer types"),
-		chromedp.Click("main form button"))
+		chromedp.Click(`main form[action$="/sign-in"] button`))
 }

@@ -136,8 +136,8 @@ func (w *walker) titled(want string) error {
 
 // enter submits a name and a password.
 func (w *walker) enter(password string) error {
-	return w.follow(chromedp.WaitVisible("#password"), chromedp.SetValue("#name", w.user),
-		chromedp.SetValue("#password", password), chromedp.Click("main form button"))
+	return w.follow(chromedp.SetValue("#name", w.user),
+		chromedp.SetValue("#password", password), chromedp.Click(`main form[action$="/sign-in"] button`))
 }
 
 func (w *walker) signOut() error {
