@@ -18,7 +18,7 @@ func (s *SignInFlow) AskForReset(typed string, from netip.Addr) error {
 	return s.verifier.throttle.takeReset(account(strings.ToLower(typed)))
 }
 
-// ResetLink returns a link by which a user who has forgotten the password chooses another one. typed is the name or the
+// ResetLink returns a link for a user who has forgotten the password. typed is the name or the
 // main mail address. NotFound if the user does not exist, cannot sign in, has no mail address or signs in without a
 // password, and if several users have the address.
 func (s *Directory) ResetLink(ctx context.Context, typed string) (PasswordLink, Secret, error) {

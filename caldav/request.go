@@ -72,7 +72,7 @@ func once[T any](
 // did reports the action of the request, for methods such as POST that have several.
 func (x *request) did(what string) { x.audit(what) }
 
-// audit reports the action of the request, "" for that of its method, and the names of the other users that it
+// audit reports the action of the request, "" for its method, and the names of the other users that it
 // concerns.
 func (x *request) audit(what string, whom ...string) {
 	if x.Did != nil {

@@ -37,7 +37,7 @@ type Change struct {
 	Agent    string
 	// Assistant is set when the change was made through MCP.
 	Assistant bool
-	// For is the user for whom User made the change as a delegate; empty otherwise.
+	// For is the owner if User made the change as a delegate; empty otherwise.
 	For UserID
 	// Whom is the sharee, when the change is about a share of the calendar. Given is the access offered to them by
 	// this change.
@@ -77,7 +77,7 @@ type Change struct {
 	InTrash bool
 }
 
-// By names the author, and the user for whom a delegate made the change. It is empty if the author no longer exists.
+// By names the author, and the owner if a delegate made the change. It is empty if the author no longer exists.
 func (c Change) By() string {
 	if c.For == "" {
 		return c.UserName

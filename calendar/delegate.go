@@ -42,7 +42,7 @@ type DelegateKeeper interface {
 // ActsFor reports whether the caller makes the request as a delegate of User.
 func (c Caller) ActsFor() bool { return c.Delegate.ID != "" }
 
-// For returns the user for whom the caller acts as a delegate, "" if they act for themselves.
+// For returns the user if a delegate acts for them, "" if they act for themselves.
 func (c Caller) For() UserID {
 	if c.ActsFor() {
 		return c.User.ID

@@ -41,7 +41,7 @@ func bound(own, settings int64) int64 {
 // stored, which is compressed. historyLeast is the smallest quota for this.
 const historyTimes, historyLeast = 4, 1 << 20
 
-// History returns the bytes of a user's history that stay when it is trimmed, and the growth after which it is trimmed
+// History returns the bytes of a user's history that stay when it is trimmed, and the growth that leads to trimming
 // again. It is for quotas that limit bytes.
 func (q Quota) History() (step, most int64) {
 	step = max(q.Bytes, historyLeast)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Channel is the way in which a user is notified without an app.
+// Channel is a way to notify a user without an app.
 type Channel string
 
 // The channels.
@@ -56,7 +56,7 @@ type ReminderPlan struct {
 	Version, Own Version
 	Epoch        Epoch
 	Token        string
-	// Reported is the version up to which other users' changes were reported; -1 for none.
+	// Reported is the last version whose changes by others were reported; -1 for none.
 	Reported Version
 }
 
@@ -82,7 +82,7 @@ type ReminderReference struct {
 // BrowserID identifies a browser that gets notifications.
 type BrowserID string
 
-// Browser is a browser that gets notifications by Web Push, until the session ends in which it was added.
+// Browser is a browser that gets notifications by Web Push, until its session ends.
 type Browser struct {
 	ID      BrowserID
 	User    UserID

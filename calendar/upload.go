@@ -40,12 +40,12 @@ type Upload struct {
 	Holder string
 }
 
-// UploadPartBytes is the size of the parts in which a file is stored; the last one is smaller.
+// UploadPartBytes is the size of the stored parts of a file; the last one is smaller.
 const UploadPartBytes = 1 << 20
 
 // Uploads is the part of a Store that keeps uploaded files until they are imported.
 type Uploads interface {
-	// InsertUpload adds a file, and deletes the user's other files on which no process works. TooLarge if the user has
+	// InsertUpload adds a file, and deletes the user's other idle files. TooLarge if the user has
 	// one that is being checked or imported.
 	InsertUpload(ctx context.Context, u Upload) error
 	// AddUploadPart stores a part of the content, as the caller compressed it.

@@ -8,7 +8,7 @@ import (
 )
 
 // The names of days and months are one text each, separated by blanks: days from Monday on, months from January on.
-// Some languages inflect a month after a day, hence two lists. All words and patterns are those of CLDR.
+// Some languages inflect a month after a day, hence two lists. All words and patterns come from CLDR.
 
 func (l *Language) word(id string, i int) string {
 	words := strings.Fields(l.Text(id))

@@ -85,7 +85,7 @@ func NewSender(c Config) *Sender {
 const (
 	// leaseName is the lease of the sending process.
 	leaseName = "mail out"
-	// turn is how long a process sends letters before it takes others. While it sends, it renews its lease and its hold
+	// turn is how long a process sends its batch of letters. While it sends, it renews its lease and its hold
 	// on the letters, so that after its crash another process goes on within [lease.Term].
 	turn = 8 * time.Minute
 	// batch is the number of letters taken at once.

@@ -180,7 +180,7 @@ type roomAsked struct {
 }
 
 const (
-	// mostForeseen limits the instances of a series for which rooms are asked in advance.
+	// mostForeseen limits the instances of a series that are checked against rooms in advance.
 	mostForeseen = 500
 	// bookedAhead is how far ahead rooms can be booked.
 	bookedAhead = 2 * 366 * 24 * time.Hour
@@ -255,7 +255,7 @@ func answerIn(before []query.Instance, day query.Instance, address schedule.Addr
 	return ""
 }
 
-// instances returns the instances of an event for which rooms can be booked.
+// instances returns the bookable instances of an event.
 func (f bookings) instances(
 	ctx context.Context, cal calendar.Calendar, o calendar.Object,
 ) ([]query.Instance, error) {
@@ -290,7 +290,7 @@ func (f bookings) decide(ctx context.Context, asked []roomAsked) (refused []show
 	return refused
 }
 
-// clashing returns the times at which a room is taken while an event wants it, and holds the others for the event.
+// clashing returns the times when a room is taken and an event wants it, and holds the others for the event.
 func (f bookings) clashing(ctx context.Context, a roomAsked) (times []string) {
 	var uids []calendar.UID
 	for _, p := range f.call.batch.All() {

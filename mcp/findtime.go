@@ -292,7 +292,7 @@ var (
 )
 
 // hoursElsewhere parses one attendee's working hours, such as bob 09:00-17:00 America/New_York, optionally with
-// weekdays, as results show them: (mon tue). Without weekdays, those of the call apply.
+// weekdays, as results show them: (mon tue). Without weekdays, the call's weekdays apply.
 func (b busyTools) hoursElsewhere(text string, days []string) (hoursOf, error) {
 	m := elsewhereForm.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {

@@ -114,7 +114,7 @@ func (b toolbox) declinesOf(
 	return d
 }
 
-// componentsOf returns the components of an event, or only that of the instance.
+// componentsOf returns the components of an event, or only the instance's.
 func componentsOf(now query.Instance, only bool) []*ical.Component {
 	if only && now.Component != nil {
 		return []*ical.Component{now.Component}
@@ -147,7 +147,7 @@ func declinedBefore(was query.Instance, only bool, told []calendar.Told) (r refu
 	return r
 }
 
-// whyDeclined explains the refusal of a room: by the times at which it is taken, or with its own words. A token that is
+// whyDeclined explains the refusal of a room: by the times when it is taken, or with its own words. A token that is
 // limited to some calendars does not learn busy times.
 func (b toolbox) whyDeclined(
 	ctx context.Context, c *call, now query.Instance, z zoned, address schedule.Address, comment string,

@@ -55,7 +55,7 @@ func standing(who calendar.Caller, cal calendar.Calendar, event *ical.Component)
 	if i := slices.IndexFunc(all, func(a edit.Attendee) bool { return lookup.IsOwn(who, cal, a.Address) }); i >= 0 {
 		v.MyAnswer = wire.Visible(all[i].Status)
 		if organizes && strings.EqualFold(v.MyAnswer, noAnswer) {
-			v.MyAnswer = schedule.Accepted // nobody invited them
+			v.MyAnswer = schedule.Accepted // they need no invitation
 		}
 	}
 	v.Free = cal.Access == calendar.OwnerAccess && cal.Transparent || content.Transparent(event) ||

@@ -184,7 +184,7 @@ type call struct {
 	plain bool
 	// batch collects the changes, if the call is part of change_many.
 	batch *ledger.Batch
-	// comparing is set within change_many. It becomes true if the conflicts of the change are to be found.
+	// comparing is set within change_many. It becomes true if the call looks for conflicts.
 	comparing *bool
 	// consent is the state of the user's confirmation.
 	consent consentState

@@ -160,7 +160,7 @@ func (r *Ringer) Round(ctx context.Context) (more bool, err error) {
 	return more || len(lags) > 0 || len(reports) == reportsMost, errors.Join(failed...)
 }
 
-// lags returns plans that lag behind, one of each user, without those that failed lately.
+// lags returns plans with unread changes, one of each user, without those that failed lately.
 func (r *Ringer) lags(ctx context.Context) ([]calendar.ReminderPlan, error) {
 	now := r.Now()
 	maps.DeleteFunc(r.stuck, func(_ stuckPlan, again time.Time) bool { return !now.Before(again) })

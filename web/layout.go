@@ -143,7 +143,7 @@ type frame struct {
 	Wrong, Notice string
 	// Lang is the tag of the language.
 	Lang string
-	// Base is the prefix of all our addresses, Root that of the pages for settings; Path is the rest of this page's.
+	// Base is the prefix of all our addresses, Root is the prefix of the settings; Path is the rest of this page's.
 	Base, Root, Path string
 	// User is nil for a visitor who is not signed in.
 	User *menuUser

@@ -137,7 +137,7 @@ func (p signInPages) forgottenForm() error {
 	return p.show("forgotten", forgottenContent{Name: p.r.URL.Query().Get("name"), Mails: p.Passlinks != nil})
 }
 
-// forgotten mails a link by which a user chooses a new password. The answer and its time are the same whether the user
+// forgotten mails a link to choose a new password. The answer and its time are the same whether the user
 // exists or not.
 func (p signInPages) forgotten() error {
 	content := forgottenContent{Name: p.field("name"), Mails: p.Passlinks != nil}

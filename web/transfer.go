@@ -187,7 +187,7 @@ func counted(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// refreshEvery is the interval at which a page with progress loads itself again, in seconds.
+// refreshEvery is the interval of reloads of a page with progress, in seconds.
 const refreshEvery = "3"
 
 // progress shows an import: its check, its preview, its progress and its result.

@@ -15,7 +15,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Ring is a moment at which a reminder is due.
+// Ring is a moment when a reminder is due.
 type Ring struct {
 	At time.Time
 	// Instance is the instance that the reminder is about. Its times are zero for a task without dates.
@@ -62,7 +62,7 @@ func Within(ctx context.Context, o *content.Object, q Query, after, until time.T
 }
 
 // Next returns the time of the first ring after a moment; zero if there is none. For a series whose next ring is far
-// away it may return an earlier time, at which nothing rings.
+// away it may return an earlier time, when nothing rings.
 func Next(ctx context.Context, o *content.Object, q Query, after time.Time) time.Time {
 	p := plan(o, q)
 	var until, best time.Time
@@ -115,7 +115,7 @@ type trigger struct {
 	snoozedFor int64
 	// usual is set for the user's default reminder.
 	usual bool
-	// acknowledged is the time up to which it is dismissed.
+	// acknowledged is the end of the time that is dismissed.
 	acknowledged time.Time
 }
 
@@ -305,7 +305,7 @@ func (t trigger) ring(i recur.Instance, yield func(Ring) bool) bool {
 	return t.repeated(content.Later(base, t.offset), i, yield)
 }
 
-// repeated yields a ring and its repetitions, except those that are dismissed.
+// repeated yields a ring and its repetitions, without dismissed ones.
 func (t trigger) repeated(at time.Time, i recur.Instance, yield func(Ring) bool) bool {
 	for n := range t.times + 1 {
 		r := Ring{At: at.Add(time.Duration(n) * t.every), Instance: i, Mail: t.mail, Snoozed: t.snoozed}

@@ -3,7 +3,7 @@ package archive
 import "bytes"
 
 // Calendars divides a file with several named calendars into one file for each name, in order of appearance. A
-// VCALENDAR without a name belongs to the one before it. A file with at most one name stays whole. The parts report
+// VCALENDAR without a name belongs to the previous one. A file with at most one name stays whole. The parts report
 // their lines in the whole file.
 func (f *File) Calendars() []*File {
 	blocks := f.blocks()

@@ -24,7 +24,7 @@ type Writer struct {
 	sources Sources
 	limits  calendar.OutboxLimits
 	written func(cal calendar.Calendar, first calendar.Version, objects []calendar.Object)
-	// histories is what the changes of this process have added to users' histories.
+	// histories counts the bytes that this process has added to users' histories.
 	histories histories
 }
 

@@ -196,7 +196,7 @@ func (m *meeting) rooms() []calendar.User {
 	return slices.DeleteFunc(m.parties.Users(), func(u calendar.User) bool { return !u.Room.Bookable() })
 }
 
-// rebook sets the answers of rooms in an organizer's event to those in the rooms' copies, except for rooms that the
+// rebook sets the answers of rooms in an organizer's event to the ones in the rooms' copies, except for rooms that the
 // messages ask. It reports whether anything changed.
 func (m *meeting) rebook(ctx context.Context, o *content.Object, asking []schedule.Message) (changed bool, err error) {
 	for _, room := range m.rooms() {

@@ -246,7 +246,7 @@ func (j *job) begin(ctx context.Context) error {
 		return err
 	}
 	if j.upload.State == calendar.UploadChecking {
-		j.report = Report{Starts: j.report.Starts} // a check begins anew
+		j.report = Report{Starts: j.report.Starts} // a check starts again
 	}
 	if j.report.Starts++; j.report.Starts > startsMost {
 		return calendar.Errorf(calendar.Invalid, "", "the server was stopped %d times during this step", startsMost)

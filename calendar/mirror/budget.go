@@ -18,13 +18,13 @@ const (
 	churnLeast = 20
 )
 
-// budgets counts the work of feeds in this process. A restart begins anew: a user cannot cause one.
+// budgets counts the work of feeds in this process. A restart resets it: a user cannot cause one.
 type budgets struct {
 	mu sync.Mutex
 	// day is the day that used is of, by user.
 	day  int64
 	used map[calendar.UserID]int64
-	// churns counts the syncs in a row in which all entries of a feed were new.
+	// churns counts the syncs in a row with all entries of a feed new.
 	churns map[calendar.AccountID]int
 	total  Work
 }
@@ -72,7 +72,7 @@ func (b *budgets) today(now time.Time) map[calendar.UserID]int64 {
 	return b.used
 }
 
-// churn counts a sync of a feed. It returns the number of syncs in a row in which all entries were new: the feed makes
+// churn counts a sync of a feed. It returns the number of syncs in a row with only new entries: the feed makes
 // new UIDs each time.
 func (b *budgets) churn(id calendar.AccountID, done looked) int {
 	b.mu.Lock()
@@ -104,7 +104,7 @@ func (m *Mirror) postpone(a *calendar.Account) {
 	a.Due = now.Truncate(day).Add(day + jittered(time.Hour, string(a.ID)+strconv.FormatInt(now.Unix(), 10)))
 }
 
-// slowDown doubles the interval of a feed after each sync in which all of its entries were new, up to a day.
+// slowDown doubles the interval of a feed after each sync with only new entries, up to a day.
 func (m *Mirror) slowDown(a *calendar.Account, churns int) {
 	if churns < 2 {
 		return

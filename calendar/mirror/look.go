@@ -41,7 +41,7 @@ func (m *Mirror) look(ctx context.Context, id calendar.CalendarID, again bool) (
 type looked struct {
 	calendar.Arrived
 	wait time.Duration
-	// bytes is the size of what was read, listed the number of objects in it.
+	// bytes is the size of the fetched data, listed the number of objects in it.
 	bytes  int64
 	listed int
 }

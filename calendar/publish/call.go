@@ -10,7 +10,7 @@ import (
 // written are the properties that may contain links to calls.
 var written = []string{"SUMMARY", "DESCRIPTION", "LOCATION", "URL", "CATEGORIES", "RESOURCES"}
 
-// MeetingLink returns the first web address at which one can join a component's call, "" if there is none. Properties
+// MeetingLink returns the first web address of a component's call, "" if there is none. Properties
 // made for it come first.
 func MeetingLink(c *ical.Component) string {
 	for _, name := range []string{"CONFERENCE", "X-GOOGLE-CONFERENCE", "X-MICROSOFT-SKYPETEAMSMEETINGURL"} {

@@ -62,7 +62,7 @@ var (
 		pattern{[]string{"pin"}, beforeWord, hasNumber})
 )
 
-// pattern describes phrases by their first words. Functions accept the byte before them and the text after them; nil
+// pattern describes phrases by their first words. Functions accept the previous byte and the following text; nil
 // accepts everything.
 type pattern struct {
 	starts []string

@@ -40,7 +40,7 @@ const (
 	bareForm
 )
 
-// clock reads a time of day without the words before it: "13:00", "1 pm", "13 Uhr", "half past 3", "8 in the evening".
+// clock reads a time of day without its preposition: "13:00", "1 pm", "13 Uhr", "half past 3", "8 in the evening".
 func (p *parser) clock(i int) (clock, int, bool) {
 	c, next, ok := p.spokenClock(i)
 	if !ok {

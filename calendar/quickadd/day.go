@@ -298,7 +298,7 @@ func (p *parser) bareNumber(i int) bool {
 	return dayNumber.MatchString(p.at(i)) && !p.is(i+1, "am", "pm", "oclock")
 }
 
-// easter reads the next Easter Sunday, or that of a year.
+// easter reads the next Easter Sunday, or the one of a year.
 func (p *parser) easter(i int) (days, int, bool) {
 	if yearNumber.MatchString(p.at(i + 1)) {
 		year, _ := strconv.Atoi(p.at(i + 1))

@@ -1,6 +1,6 @@
 // Package quickadd reads an event from one line: "Lunch with Ana Friday 13:00 at Lido". It reads English and German.
 //
-// The line becomes words. A table replaces the words of a language by those of one small vocabulary, mostly English, so
+// The line becomes words. A table replaces the words of a language by a small vocabulary, mostly English, so
 // that both languages share a grammar. Package daterange gives dates their meaning. Each pass looks for one kind of
 // part and marks its words as read. All other words are the title, as they were written: text that is not understood
 // is never lost.
@@ -147,7 +147,7 @@ func (p *parser) skip(i int, words ...string) int {
 	return i
 }
 
-// starts reports whether a word begins what was typed there; "übermorgen" has three words, and one begins it.
+// starts reports whether a word begins the typed text there; "übermorgen" has three words, and one begins it.
 func (p *parser) starts(i int) bool { return i < len(p.words) && p.words[i].first }
 
 // closed reports whether a part may end before a place: at the end, at a mark, or before a part.
@@ -177,7 +177,7 @@ func (p *parser) parts() []Part {
 	return list
 }
 
-// whole gives all words of what was typed as one, such as "Freitagabend", the same kind.
+// whole gives all words of a typed word such as "Freitagabend", the same kind.
 func (p *parser) whole() {
 	for i := 1; i < len(p.words); i++ {
 		switch {

@@ -17,7 +17,7 @@ type point struct {
 type when struct {
 	first, last point
 	from, to    int
-	// kinds are those of the words from the first to the last.
+	// kinds are the kinds of the words from the first to the last.
 	kinds []Kind
 	// after is the distance from now in "in 2 hours".
 	after *span
@@ -169,7 +169,7 @@ func (p *parser) whenAt(i int) (when, bool) {
 	return p.kinded(single, ""), true
 }
 
-// prefixed reports whether a number is a time since "at" is before it.
+// prefixed reports whether "at" makes a number a time.
 func (p *parser) prefixed(from, to int) bool {
 	for i := from; i < to; i++ {
 		if p.is(i, "at", "from") {

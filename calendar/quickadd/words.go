@@ -18,7 +18,7 @@ type word struct {
 	first, mark bool
 }
 
-// tokens match what is read as one: a quoted text, which is never read, a calendar in quotes, mail addresses, numbers
+// tokens match the units of the text: a quoted text, which is never read, a calendar in quotes, mail addresses, numbers
 // and times with their marks, words, and marks.
 var tokens = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(strings.Join([]string{

@@ -386,7 +386,7 @@ func (s Subject) Target(scope edit.Scope) edit.Target {
 	return edit.Target{Instance: s.At, Scope: scope}
 }
 
-// Consequences describes an edit before it is made: the people who get a message, and the answers that are asked again.
+// Consequences describes an edit in advance: the people who get a message, and the guests who are asked again.
 type Consequences struct {
 	Told, Asked []string
 }

@@ -501,7 +501,7 @@ func (p *Planner) hidden(cal calendar.Calendar, c *ical.Component, a edit.Attend
 		a.Address)
 }
 
-// attendees returns the attendees of a form, with those of the event that the form leaves out.
+// attendees returns the attendees of a form, and the event's attendees that the form leaves out.
 func (p *Planner) attendees(
 	ctx context.Context, f EventForm, event *ical.Component,
 ) (edit.Field[[]edit.Attendee], error) {

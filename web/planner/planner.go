@@ -22,7 +22,7 @@ import (
 type Planner struct {
 	Service *service.Service
 	Caller  calendar.Caller
-	// Zone is the visitor's time zone. Second is another zone to show beside it; nil if there is none.
+	// Zone is the visitor's time zone. Second is another zone to show; nil if there is none.
 	Zone, Second *zone.Zone
 	Now          time.Time
 	Language     *locale.Language

@@ -18,7 +18,7 @@ import (
 
 // Task is a task in a list.
 type Task struct {
-	// Href is the address of its page, TickHref that of its box.
+	// Href is the address of its page, TickHref ticks its box.
 	Href, TickHref string
 	Title          string
 	Swatch
@@ -205,7 +205,7 @@ func nested(tasks []*Task) []*Task {
 	return list
 }
 
-// addTasks adds the open tasks to the days on which they are due.
+// addTasks adds the open tasks to their due days.
 func (p *Planner) addTasks(ctx context.Context, v *View, from, until time.Time) error {
 	all, err := p.calendars(ctx, calendar.Todo)
 	if err != nil {

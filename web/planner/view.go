@@ -49,7 +49,7 @@ const (
 // View is a calendar page.
 type View struct {
 	Kind Kind
-	// Title names the time that it shows. Date is the chosen day; Earlier, Later and Today are those of the links.
+	// Title names the time that it shows. Date is the chosen day; Earlier, Later and Today are for the links.
 	Title                       string
 	Date, Earlier, Later, Today string
 	Kinds                       []KindLink
@@ -60,7 +60,7 @@ type View struct {
 	Weekdays []string
 	// Lanes is the number of lines of the whole-day section.
 	Lanes int
-	// Hours are the labels beside a day. SecondHours are those of the second zone, with its name.
+	// Hours are the labels of a day. SecondHours are in the second zone.
 	Hours, SecondHours []string
 	Zone, SecondZone   string
 	// NowAt is the line of the present time, in units, and -1 if the page does not show today.
@@ -92,7 +92,7 @@ type DayView struct {
 	Today, Weekend, Other, Holiday bool
 	// Bars are the lanes of events that last whole days; nil if a lane is empty.
 	Bars []*BarView
-	// Blocks are the other events of a day or a week, Entries those of a list.
+	// Blocks are the other events of a day or a week. Entries are the events of a list.
 	Blocks  []BlockView
 	Entries []*Entry
 	// Lines are the events of a day of a month.

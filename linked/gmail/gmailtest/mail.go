@@ -21,7 +21,7 @@ import (
 	"caldav-mcp-server/linked/rest/resttest"
 )
 
-// message is a mail. Its text and its files are those of its parts, for searches.
+// message is a mail. Its text and its files come from its parts, for searches.
 type message struct {
 	id, thread, history, snippet, raw string
 	labels                            []string
@@ -213,7 +213,7 @@ func headers(p *part, wanted []string) (all []any) {
 	return all
 }
 
-// payload is a part with its body, or with the id under which its body can be requested.
+// payload is a part with its body, or with the id of its body.
 // https://developers.google.com/workspace/gmail/api/reference/rest/v1/users.messages#MessagePart
 func (s *Server) payload(m *message, p *part) map[string]any {
 	body := map[string]any{"size": len(p.data)}

@@ -1,5 +1,5 @@
 // Package gmailtest is a Gmail API v1 for tests, with a token endpoint. It follows the published reference and guides,
-// and accepts and returns only what the API's discovery document has.
+// and accepts and returns only members of the API's discovery document.
 // https://developers.google.com/workspace/gmail/api/reference/rest
 package gmailtest
 

@@ -196,7 +196,7 @@ type search struct {
 	singles, unlisted bool
 }
 
-// page is the rest of a list; its token is valid for the version at which the list began.
+// page is the rest of a list; its token is valid for the version of the list's beginning.
 type page struct {
 	items []Event
 	sync  string

@@ -24,7 +24,7 @@ type entry struct {
 	// cancelled are the days of a series without an occurrence.
 	cancelled  []string
 	extensions map[string]Event
-	// master and day are those of an occurrence.
+	// master and day belong to an occurrence.
 	master, day string
 }
 

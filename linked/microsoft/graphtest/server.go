@@ -200,7 +200,7 @@ type request struct {
 	name  string // of an extension or an action
 }
 
-// preferences are those of a Prefer header.
+// preferences are the values of a Prefer header.
 // https://learn.microsoft.com/en-us/graph/api/event-get#request-headers
 type preferences struct {
 	zone     *time.Location
