@@ -159,8 +159,8 @@ func (p *planning) read(o calendar.Object, q alarm.Query) (*content.Object, bool
 }
 
 // from returns the start of the time when reminders of a changed object ring. A planned reminder that has not rung yet
-// still rings, in its present state, and none rings twice. Reminders that were due before the object was written, or before
-// the user switched them on, stay silent.
+// still rings, in its present state, and none rings twice. Reminders that were due before the object was written, or
+// before the user switched them on, stay silent.
 func (p *planning) from(o calendar.Object, known calendar.Reminder) time.Time {
 	now := p.Now()
 	from := o.Modified
