@@ -107,7 +107,8 @@ func (w *walker) drag(fromDay string, from float64, toDay string, to float64) er
 	}
 	steps := []chromedp.Action[chromedp.Void]{
 		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y),
-		chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, x, y, chromedp.ButtonLeft, chromedp.ClickCount(1)),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, x, y, chromedp.ButtonLeft,
+			chromedp.ClickCount(1)),
 	}
 	for i := 1; i <= 8; i++ {
 		part := float64(i) / 8

@@ -158,7 +158,8 @@ func (w *walker) withoutScripts() error {
 		if err := w.open(path); err != nil {
 			return err
 		}
-		if shown, err := chromedp.Run(w.tab, chromedp.Text("h1")); err != nil || shown == "" || shown == "Page not found" {
+		shown, err := chromedp.Run(w.tab, chromedp.Text("h1"))
+		if err != nil || shown == "" || shown == "Page not found" {
 			return fmt.Errorf("/account/%s is %q, %w", path, shown, err)
 		}
 	}
