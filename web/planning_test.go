@@ -331,6 +331,13 @@ func TestGuestsOnPages(t *testing.T) {
 		}
 		ask.submit("/edit", "confirmed", "1").shows(http.StatusOK, "Saved")
 		guest.get("/calendar/day/2026-05-05").shows(http.StatusOK, "12:00–13:00", "not answered yet")
+		// A drag asks, too, and keeps the length.
+		path, query, _ := strings.Cut(b.get("/calendar/day/2026-05-05").link("Talk"), "?")
+		dragged := b.post(path+"/move?"+query, "start", "2026-05-06T15:30").
+			shows(http.StatusOK, "These people get a message: Ben")
+		guest.get("/calendar/day/2026-05-05").shows(http.StatusOK, "12:00–13:00")
+		dragged.submit("/edit", "confirmed", "1").shows(http.StatusOK, "Saved")
+		guest.get("/calendar/day/2026-05-06").shows(http.StatusOK, "15:30–16:30")
 	})
 }
 

@@ -303,6 +303,19 @@ func (p planningPages) dragEvent() error {
 		return err
 	}
 	change.Target = s.Target(p.scope())
+	if told := pl.Consequences(s, change); len(told.Told) > 0 {
+		// The form asks before guests get a message.
+		form := pl.FormOf(s.Calendar, s.Instance)
+		if err := pl.Retime(&form, s, p.field("start"), p.field("end")); err != nil {
+			return err
+		}
+		c, err := p.eventContent(pl, form, &s)
+		if err != nil {
+			return err
+		}
+		c.Scope, c.Ask = string(p.scope()), ask(told)
+		return p.show("event", c)
+	}
 	saved, err := pl.Save(p.r.Context(), s, change, calendar.ETag(p.field("etag")))
 	if err != nil {
 		return err

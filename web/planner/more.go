@@ -200,6 +200,33 @@ func (p *Planner) Move(s Subject, start, end string) (edit.Change, error) {
 	return c, nil
 }
 
+// Retime sets the new times of a drag in a form. They are in the visitor's zone, and the event keeps its own one. It
+// keeps its length unless the drag gives an end.
+func (p *Planner) Retime(f *EventForm, s Subject, start, end string) error {
+	change, err := p.Move(s, start, end)
+	if err != nil {
+		return err
+	}
+	from, _ := change.Times.Start.Value()
+	if from.IsDate() || s.Start.AllDay {
+		f.Start = iso(wall(from.Civil))
+		f.End = iso(wall(from.Civil).Add(s.End.Time.Sub(s.Start.Time) - 12*time.Hour))
+		return nil
+	}
+	there := s.Start.Time.Location()
+	begin, _ := p.Zone.Resolve(from.Civil)
+	until := begin.Add(s.End.Time.Sub(s.Start.Time))
+	if to, given := change.Times.End.Value(); given {
+		until, _ = p.Zone.Resolve(to.Civil)
+	}
+	f.setTimes(begin.In(there), until.In(there))
+	if f.EndZone != "" {
+		last := until.In(s.End.Time.Location())
+		f.End, f.EndTime = last.Format(time.DateOnly), last.Format(clockForm)
+	}
+	return nil
+}
+
 // Delete deletes an event or a task, or a part of a series.
 func (p *Planner) Delete(ctx context.Context, s Subject, scope edit.Scope, seen calendar.ETag) (ledger.Edited, error) {
 	e := ledger.Cancellation{Target: s.Target(scope), Telling: calendar.TellAll, Meter: p.meter}
