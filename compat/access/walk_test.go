@@ -172,6 +172,7 @@ func (w *world) appoint(r *rand.Rand, of, to *person) string {
 		}
 		of.delegates[to] = level
 	case had == nothing || n == 1:
+		of.signIn() // appointing needs a fresh proof of identity
 		a = of.page("delegates", "with", to.name, "access", levels[level][0])
 		of.delegates[to] = level
 	case n == 2 && !to.blocks[of] && to.enters(w):
@@ -183,8 +184,9 @@ func (w *world) appoint(r *rand.Rand, of, to *person) string {
 		a = of.page("delegates/remove", "with", to.name)
 		delete(of.delegates, to)
 	}
-	if a.status != done || strings.Contains(a.body, "HTTP/1.1 4") {
-		w.Errorf("%s: %d %s", what, a.status, a.body)
+	next := a.header.Get("Location")
+	if a.status != done || strings.Contains(a.body, "HTTP/1.1 4") || next != "" && !strings.Contains(next, "done=") {
+		w.Errorf("%s: %d %s%s", what, a.status, next, a.body)
 	}
 	return what
 }
