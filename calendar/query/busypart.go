@@ -41,10 +41,16 @@ func busyParts(c calendar.Caller, q BusyQuery) ([]busyPart, error) {
 		parts = append(parts, part)
 	}
 	for _, cal := range q.Calendars {
-		at := slices.IndexFunc(parts, func(p busyPart) bool { return !p.person && p.calendars[0].Owner == cal.Owner })
+		at := slices.IndexFunc(parts, func(p busyPart) bool {
+			return !q.Apart && !p.person && p.calendars[0].Owner == cal.Owner
+		})
 		if at < 0 {
 			at = len(parts)
-			parts = append(parts, busyPart{as: c, floating: q.Timezone})
+			as, acts := q.As[cal.ID]
+			if !acts {
+				as = c
+			}
+			parts = append(parts, busyPart{as: as, floating: q.Timezone})
 		}
 		parts[at].calendars = append(parts[at].calendars, cal)
 	}

@@ -29,6 +29,10 @@ type BusyQuery struct {
 	// ByType returns the periods of each type separately, even if they overlap. RFC 4791 §7.10 allows that for clients.
 	// A user looking for free time wants one state for each moment.
 	ByType bool
+	// Apart also returns the busy times of each of the people and calendars.
+	Apart bool
+	// As are the callers for calendars that the caller uses as a delegate.
+	As map[calendar.CalendarID]calendar.Caller
 	// Meter counts the cost of the query.
 	Meter *meter.Meter
 	// Ignored are events that do not count as busy, as far as the caller takes part in them: see mask.
@@ -43,6 +47,8 @@ type Busy struct {
 	Periods []freebusy.Period
 	// Unread counts the objects that could not be read or expanded completely: they may take more time.
 	Unread int
+	// Each has the busy times of each of the people, then of each of the calendars, if the query asked for them.
+	Each []Busy
 }
 
 // FreeBusy returns busy times. The caller needs only free/busy access, and the result contains no titles.
@@ -62,11 +68,19 @@ func (s *Queries) FreeBusy(ctx context.Context, c calendar.Caller, q BusyQuery) 
 	}
 	if len(parts) == 1 {
 		times, unread, err := s.collect(ctx, parts[0], q)
-		return q.told(times, unread), err
+		found := q.told(times, unread)
+		if q.Apart {
+			found.Each = []Busy{found}
+		}
+		return found, err
 	}
 	all, unread := freebusy.NewTimes(q.Meter, q.From, q.Until), 0
+	var each []Busy
 	for _, p := range parts {
 		times, missed, err := s.collect(ctx, p, q)
+		if q.Apart && err == nil {
+			each = append(each, q.told(times, missed))
+		}
 		if err == nil {
 			err = refusedAsTooMany(all.Join(times))
 		}
@@ -75,7 +89,9 @@ func (s *Queries) FreeBusy(ctx context.Context, c calendar.Caller, q BusyQuery) 
 		}
 		unread += missed
 	}
-	return q.told(all, unread), nil
+	found := q.told(all, unread)
+	found.Each = each
+	return found, nil
 }
 
 func (q BusyQuery) told(times *freebusy.Times, unread int) Busy {
@@ -83,9 +99,9 @@ func (q BusyQuery) told(times *freebusy.Times, unread int) Busy {
 	case times == nil:
 		return Busy{}
 	case q.ByType:
-		return Busy{times.ByType(), unread}
+		return Busy{Periods: times.ByType(), Unread: unread}
 	}
-	return Busy{times.Periods(), unread}
+	return Busy{Periods: times.Periods(), Unread: unread}
 }
 
 // addBusy adds the busy times of one object and reports whether they are complete. An unreadable object counts only as

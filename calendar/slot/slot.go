@@ -15,7 +15,9 @@ type Ask struct {
 	// From and Until bound the search; Length is the length of a slot.
 	From, Until time.Time
 	Length      time.Duration
-	Hours       Hours
+	// Buffer is the free time before and after a slot. Only busy and tentative times need it, not the end of a day.
+	Buffer time.Duration
+	Hours  Hours
 	// Others are the working hours of other people. A slot must be within all of them, unless Lenient is set: then the
 	// slots that exceed them least come first.
 	Others  []Hours
@@ -64,6 +66,8 @@ type Slot struct {
 	Tentative bool
 	// Outside are the indexes of the Others whose hours a lenient search exceeds.
 	Outside []int
+	// Busy are the indexes of the people who are busy then: see Compromise.
+	Busy []int
 }
 
 const (
@@ -87,6 +91,30 @@ func Find(a Ask, busy []freebusy.Period) []Slot {
 	return a.pick(all)
 }
 
+// Compromise returns slots at which the fewest people are busy, when Find finds none. each has the busy times of each
+// person, in the form that Find takes; required are the indexes of people who must be free. At least one is.
+func Compromise(a Ask, each [][]freebusy.Period, required ...int) []Slot {
+	var all []candidate
+	for day := range a.days() {
+		for _, c := range a.on(day, nil) {
+			for i, busy := range each {
+				one := candidate{Slot: Slot{Start: c.Start, End: c.End}}
+				if one.judge(c.Start, c.End, busy, a.Buffer) {
+					c.Tentative = c.Tentative || one.Tentative
+				} else {
+					c.Busy = append(c.Busy, i)
+				}
+			}
+			needed := slices.ContainsFunc(c.Busy, func(i int) bool { return slices.Contains(required, i) })
+			if !needed && len(c.Busy) < len(each) {
+				all = append(all, c)
+			}
+		}
+	}
+	slices.SortStableFunc(all, candidate.compare)
+	return a.pick(all)
+}
+
 // candidate is a slot with its criteria.
 type candidate struct {
 	Slot
@@ -97,8 +125,8 @@ type candidate struct {
 }
 
 func (c candidate) compare(d candidate) int {
-	return cmp.Or(cmp.Compare(c.exceeds, d.exceeds), compareBool(c.Tentative, d.Tentative), c.day.Compare(d.day),
-		cmp.Compare(c.splinters, d.splinters),
+	return cmp.Or(cmp.Compare(len(c.Busy), len(d.Busy)), cmp.Compare(c.exceeds, d.exceeds),
+		compareBool(c.Tentative, d.Tentative), c.day.Compare(d.day), cmp.Compare(c.splinters, d.splinters),
 		compareBool(c.odd, d.odd), c.Start.Compare(d.Start))
 }
 
@@ -141,7 +169,7 @@ func (a Ask) on(day time.Time, busy []freebusy.Period) []candidate {
 			c := candidate{Slot: Slot{Start: start, End: start.Add(a.Length)}, day: day, odd: start.Minute()%30 != 0}
 			c.exceeds = a.exceed(&c.Slot)
 			if c.Start.Before(a.From) || c.End.After(a.Until) || c.exceeds > 0 && !a.Lenient ||
-				!c.judge(open.Start, open.End, busy) {
+				!c.judge(open.Start, open.End, busy, a.Buffer) {
 				continue
 			}
 			list = append(list, c)
@@ -178,9 +206,9 @@ func (h Hours) exceededBy(s Slot) time.Duration {
 }
 
 // judge reports whether the slot is free, and counts the short gaps before and after it.
-func (c *candidate) judge(opens, closes time.Time, busy []freebusy.Period) bool {
+func (c *candidate) judge(opens, closes time.Time, busy []freebusy.Period, buffer time.Duration) bool {
 	before, after := opens, closes
-	next, _ := slices.BinarySearchFunc(busy, c.Start, func(p freebusy.Period, at time.Time) int {
+	next, _ := slices.BinarySearchFunc(busy, c.Start.Add(-buffer), func(p freebusy.Period, at time.Time) int {
 		if p.End.After(at) {
 			return 1
 		}
@@ -190,11 +218,14 @@ func (c *candidate) judge(opens, closes time.Time, busy []freebusy.Period) bool 
 		before = busy[next-1].End
 	}
 	for _, p := range busy[next:] {
-		if !p.Start.Before(c.End) {
+		if !p.Start.Before(c.End.Add(buffer)) {
 			if p.Start.Before(after) {
 				after = p.Start
 			}
 			break
+		}
+		if p.Type == freebusy.Unavailable && (!p.End.After(c.Start) || !p.Start.Before(c.End)) {
+			continue
 		}
 		if p.Type != freebusy.Tentative {
 			return false
@@ -202,7 +233,7 @@ func (c *candidate) judge(opens, closes time.Time, busy []freebusy.Period) bool 
 		c.Tentative = true
 	}
 	for _, gap := range [...]time.Duration{c.Start.Sub(before), after.Sub(c.End)} {
-		if gap > 0 && gap < splinter {
+		if gap > buffer && gap < buffer+splinter {
 			c.splinters++
 		}
 	}

@@ -121,6 +121,14 @@ func TestFind(t *testing.T) {
 			a.Hours.Days = map[time.Weekday]bool{time.Saturday: true}
 		}},
 		{"no day", "", "", func(a *slot.Ask) { a.Hours.Days = nil }},
+		{
+			"a buffer around busy times", "2 10:00-11:00, 2 12:30-13:00", "2 13:30-14:30, 3 09:00-10:00, 4 09:00-10:00",
+			func(a *slot.Ask) { a.Buffer = 30 * time.Minute },
+		},
+		{
+			"no buffer at the ends of the day", "2 11:00-17:00", "2 09:00-10:00, 3 09:00-10:00, 4 09:00-10:00",
+			func(a *slot.Ask) { a.Buffer = time.Hour },
+		},
 	} {
 		a := ask(t)
 		if c.change != nil {
@@ -202,5 +210,29 @@ func TestFindAgainstTheRule(t *testing.T) {
 		if some != (len(got) > 0) {
 			t.Fatalf("found %d slots; that there are any is %v", len(got), some)
 		}
+	}
+}
+
+// TestCompromise: the fewest are busy, and required people are free.
+func TestCompromise(t *testing.T) {
+	t.Parallel()
+	a := ask(t)
+	a.Until = a.From.AddDate(0, 0, 1)
+	each := [][]freebusy.Period{busy(t, a, "2 09:00-13:00"), busy(t, a, "2 10:00-17:00"), busy(t, a, "2 13:00-17:00")}
+	show := func(required ...int) string {
+		var list []string
+		for _, s := range slot.Compromise(a, each, required...) {
+			list = append(list, fmt.Sprint(s.Start.Format("15:04"), s.Busy))
+		}
+		return strings.Join(list, " ")
+	}
+	if got := show(); got != "09:00[0] 10:00[0 1] 11:00[0 1]" {
+		t.Error(got)
+	}
+	if got := show(0); got != "13:00[1 2] 14:00[1 2] 15:00[1 2]" {
+		t.Error(got)
+	}
+	if got := show(0, 1); got != "" {
+		t.Error(got)
 	}
 }
