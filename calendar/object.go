@@ -152,6 +152,8 @@ type Draft struct {
 	When Precondition
 	// Telling selects the recipients of messages, if the object is an event with attendees.
 	Telling Telling
+	// Comment is for the recipients of cancellations, and for the organizer of a declined event.
+	Comment string
 	// Edited is set when the change was made to the stored text, so every difference is intended.
 	Edited bool
 	// Agreed is the calendar user address of the attendee who proposed the new times: they have agreed to them.

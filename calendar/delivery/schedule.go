@@ -95,7 +95,7 @@ func (w *Work) Schedule(
 	if err != nil {
 		return err
 	}
-	m.edited, m.rules.Agreed = d.Edited, schedule.Address(d.Agreed)
+	m.edited, m.rules.Agreed, m.rules.Comment = d.Edited, schedule.Address(d.Agreed), d.Comment
 	if from != nil {
 		m.rules.Origin, _ = content.Read(from.Data, unlimited)
 	}

@@ -36,6 +36,8 @@ type plan struct {
 	before *calendar.Object
 	now    calendar.Object
 	from   calendar.UID
+	// comment is for the people who are notified of a cancellation.
+	comment string
 	// done is the object as stored. It may differ, because it records the delivery of messages.
 	done calendar.Object
 }
@@ -144,7 +146,11 @@ func (b *Batch) CancelObject(
 	if err := mayCancel(c, cal); err != nil {
 		return Edited{}, err
 	}
-	return b.revise(ctx, cal, uid, e.When, b.cancelling(cal, e.Target))
+	edited, err := b.revise(ctx, cal, uid, e.When, b.cancelling(cal, e.Target))
+	if p := b.plan(cal.ID, uid); err == nil && e.Comment != "" {
+		p.comment = e.Comment
+	}
+	return edited, err
 }
 
 // revise plans an edit of an object.
@@ -288,7 +294,7 @@ func (b *Batch) carryOut(ctx context.Context, w *work, p *plan) error {
 	if !p.now.Deleted {
 		saved := calendar.Saved{Object: p.now}
 		err := w.along(ctx, p.cal.ID, w.save(ctx, &saved, calendar.Draft{
-			Name: p.now.Name, Data: p.now.Data, When: when, Telling: b.tell, From: p.from,
+			Name: p.now.Name, Data: p.now.Data, When: when, Telling: b.tell, Comment: p.comment, From: p.from,
 		}))
 		p.done = saved.Object
 		return err
@@ -301,5 +307,5 @@ func (b *Batch) carryOut(ctx context.Context, w *work, p *plan) error {
 	if err != nil {
 		return err
 	}
-	return w.remove(ctx, in.Calendar, old, b.tell)
+	return w.removeTelling(ctx, in.Calendar, old, calendar.Draft{Telling: b.tell, Comment: p.comment})
 }

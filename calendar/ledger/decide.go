@@ -36,14 +36,15 @@ func (s *Ledger) acceptProposal(
 ) (Edited, error) {
 	change := s.changing(cal, d.Proposal.Change())
 	r := revision{
-		s, d.Meter, c, cal, calendar.TellAll,
-		func(ctx context.Context, o *content.Object) (edit.Result, error) {
+		Ledger: s, meter: d.Meter, caller: c, cal: cal, tell: calendar.TellAll,
+		do: func(ctx context.Context, o *content.Object) (edit.Result, error) {
 			if err := d.CheckOpen(ctx, o); err != nil {
 				return edit.Result{}, err
 			}
 			return change(ctx, o)
-		}, func(ctx context.Context, w *work) error { return w.scheduling.RemoveCounter(ctx, d) },
-		d.Proposal.From,
+		},
+		along:  func(ctx context.Context, w *work) error { return w.scheduling.RemoveCounter(ctx, d) },
+		agreed: d.Proposal.From,
 	}
 	return r.run(ctx, uid, d.When)
 }

@@ -30,6 +30,8 @@ type Cancellation struct {
 	When calendar.Precondition
 	// Telling selects the people to notify, if the event has attendees.
 	Telling calendar.Telling
+	// Comment is for the people who are notified.
+	Comment string
 	// Meter counts the cost.
 	Meter *meter.Meter
 }
@@ -53,7 +55,7 @@ func (s *Ledger) EditObject(
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return Edited{}, err
 	}
-	r := revision{s, e.Meter, c, cal, e.Telling, s.changing(cal, e.Change), nil, ""}
+	r := revision{Ledger: s, meter: e.Meter, caller: c, cal: cal, tell: e.Telling, do: s.changing(cal, e.Change)}
 	return r.run(ctx, uid, e.When)
 }
 
@@ -79,7 +81,10 @@ func (s *Ledger) CancelObject(
 	if err := mayCancel(c, cal); err != nil {
 		return Edited{}, err
 	}
-	r := revision{s, e.Meter, c, cal, e.Telling, s.cancelling(cal, e.Target), nil, ""}
+	r := revision{
+		Ledger: s, meter: e.Meter, caller: c, cal: cal, tell: e.Telling, comment: e.Comment,
+		do: s.cancelling(cal, e.Target),
+	}
 	return r.run(ctx, uid, e.When)
 }
 
@@ -105,7 +110,9 @@ type revision struct {
 	caller calendar.Caller
 	cal    calendar.Calendar
 	tell   calendar.Telling
-	do     revise
+	// comment is for the people who are notified of a cancellation.
+	comment string
+	do      revise
 	// along is a further step in the same transaction, or nil.
 	along func(context.Context, *work) error
 	// agreed is the attendee who proposed the new times; "" if there is none.
@@ -154,12 +161,14 @@ func (r revision) attempt(ctx context.Context, now calendar.Object) (Edited, err
 	unchanged := calendar.Precondition{Match: []calendar.ETag{now.ETag}}
 	if result.Document == nil {
 		now.Deleted = true
-		told, err := r.delete(ctx, r.caller, r.cal, calendar.Draft{Name: now.Name, When: unchanged, Telling: r.tell})
+		told, err := r.delete(ctx, r.caller, r.cal, calendar.Draft{
+			Name: now.Name, When: unchanged, Telling: r.tell, Comment: r.comment,
+		})
 		return Edited{Saved: calendar.Saved{Object: now}, Told: told}, err
 	}
 	drafts := []calendar.Draft{{
 		Name: now.Name, Data: result.Document.Bytes(), When: unchanged, Telling: r.tell,
-		Edited: true, Agreed: string(r.agreed),
+		Comment: r.comment, Edited: true, Agreed: string(r.agreed),
 	}}
 	if result.Split != nil {
 		drafts = append(drafts, calendar.Draft{

@@ -36,11 +36,11 @@ func (s *Ledger) Respond(
 	}
 	var done Responded
 	r := revision{
-		s, a.Meter, c, cal, calendar.TellAll,
-		func(ctx context.Context, o *content.Object) (result edit.Result, err error) {
+		Ledger: s, meter: a.Meter, caller: c, cal: cal, tell: calendar.TellAll,
+		do: func(ctx context.Context, o *content.Object) (result edit.Result, err error) {
 			result, done.Kept, err = s.respond(ctx, cal, o, a.Response)
 			return result, err
-		}, nil, "",
+		},
 	}
 	var err error
 	done.Edited, err = r.run(ctx, uid, a.When)

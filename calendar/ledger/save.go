@@ -206,7 +206,7 @@ func (s *Ledger) delete(
 		if err != nil {
 			return err
 		}
-		err = w.remove(ctx, in.Calendar, old, d.Telling)
+		err = w.removeTelling(ctx, in.Calendar, old, d)
 		told = w.Told
 		return err
 	})
@@ -215,7 +215,15 @@ func (s *Ledger) delete(
 
 // remove deletes an object and notifies the people concerned.
 func (w *work) remove(ctx context.Context, cal calendar.Calendar, old calendar.Object, tell calendar.Telling) error {
-	if err := w.schedule(ctx, cal, &old, nil, calendar.Draft{Telling: tell}); err != nil {
+	return w.removeTelling(ctx, cal, old, calendar.Draft{Telling: tell})
+}
+
+// removeTelling is remove with the recipients and the comment of a draft.
+func (w *work) removeTelling(
+	ctx context.Context, cal calendar.Calendar, old calendar.Object, d calendar.Draft,
+) error {
+	d = calendar.Draft{Telling: d.Telling, Comment: d.Comment}
+	if err := w.schedule(ctx, cal, &old, nil, d); err != nil {
 		return err
 	}
 	return w.Bury(ctx, old)

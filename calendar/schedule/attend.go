@@ -409,6 +409,9 @@ func (r attendance) answers(old, now, told *reading) []Message {
 	if len(all) == 0 {
 		return nil
 	}
+	for _, c := range all {
+		r.addComment(c)
+	}
 	return []Message{r.reply(now, r.Self, all)}
 }
 
@@ -513,7 +516,9 @@ func (r attendance) declineAll(old *reading) []Message {
 	var all []*ical.Component
 	for _, c := range old.Components() {
 		if old.attends(c, r.Self) && partstat(attendee(c, r.Self)) != Declined {
-			all = append(all, old.saying(c, r.Self, Declined))
+			said := old.saying(c, r.Self, Declined)
+			r.addComment(said)
+			all = append(all, said)
 		}
 	}
 	if len(all) == 0 {

@@ -363,6 +363,7 @@ func (x *reading) drop(c *ical.Component) error {
 	if p == nil {
 		for _, all := range x.Components() {
 			setWord(all, "STATUS", "CANCELLED")
+			takeComment(all, c)
 			setSequence(all, max(sequence(all), sequence(c)))
 		}
 		return nil
@@ -393,9 +394,18 @@ func (x *reading) drop(c *ical.Component) error {
 		delete(x.apart, key)
 	default:
 		setWord(at, "STATUS", "CANCELLED")
+		takeComment(at, c)
 		setSequence(at, max(sequence(at), sequence(c)))
 	}
 	return nil
+}
+
+// takeComment replaces the attendee's own comment with the organizer's comment on a cancellation.
+func takeComment(at, c *ical.Component) {
+	at.Remove("COMMENT")
+	if p := c.Property("COMMENT"); p != nil {
+		at.Add(p.Clone())
+	}
 }
 
 func setWord(c *ical.Component, name, word string) {

@@ -335,7 +335,18 @@ func (r Rules) called(x *reading, all []*ical.Component) *ical.Document {
 	for _, c := range all {
 		c.SetText("STATUS", "CANCELLED")
 	}
-	return r.compose(x, Cancel, all)
+	doc := r.compose(x, Cancel, all)
+	for _, c := range all {
+		r.addComment(c)
+	}
+	return doc
+}
+
+// addComment adds the sender's comment to a component.
+func (r Rules) addComment(c *ical.Component) {
+	if r.Comment != "" {
+		c.SetText("COMMENT", r.Comment)
+	}
 }
 
 func setSequence(c *ical.Component, n int) {

@@ -29,6 +29,8 @@ type Rules struct {
 	Origin *content.Object
 	// Agreed is the attendee who proposed the new times, and is not asked for them; "" if there is none.
 	Agreed Address
+	// Comment is for the recipients of cancellations, and for the organizer of a declined event.
+	Comment string
 	// Person returns the person with an address; nil if no person has several addresses.
 	Person func(Address) Person
 	// Meter counts the cost of the change; nil for no limit.
