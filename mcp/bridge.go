@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -28,10 +29,46 @@ func (b bridge) Prepare(ctx context.Context, x *wire.Exchange) {
 // Challenge implements wire.Content.
 func (b bridge) Challenge(w http.ResponseWriter, r *http.Request, x *wire.Exchange) bool {
 	lacks := b.h.lacks(x)
-	if lacks != 0 {
-		b.h.config.StepUp(w, r, callerOf(x), lacks)
+	if lacks == 0 {
+		return false
 	}
-	return lacks != 0
+	if x.Version.Plain() {
+		b.h.config.StepUp(w, r, callerOf(x), lacks)
+		return true
+	}
+	b.h.config.StepUp(headerOnly{w}, r, callerOf(x), lacks)
+	why := calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "the user has not allowed %s yet: the scopes "+
+		"%q are missing", x.Call.Name, auth.ScopeList(lacks)).
+		Advising("ask the user to connect again and to allow them")
+	result := render(why, x.Version, x.FaultID).Result
+	// ChatGPT reads the challenge here, other clients in the header.
+	result.Meta = &mcpgo.Meta{AdditionalFields: map[string]any{
+		"mcp/www_authenticate": w.Header().Values("WWW-Authenticate"),
+	}}
+	wire.SendRefused(w, x, http.StatusForbidden, result)
+	return true
+}
+
+// headerOnly is a response that keeps only the headers written to it.
+type headerOnly struct{ http.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter.
+func (headerOnly) WriteHeader(int) {}
+
+// Write implements http.ResponseWriter.
+func (headerOnly) Write(data []byte) (int, error) { return len(data), nil }
+
+// Limited implements wire.Content.
+func (bridge) Limited(v wire.Version, why string, seconds int) wire.Refusal {
+	hint := fmt.Sprintf("wait %d seconds, then repeat the call; send fewer calls at once", seconds)
+	if v.Plain() {
+		return wire.Refusal{Err: wire.Errorf(wire.CodeTool, "%s: %s", why, hint), Status: http.StatusOK}
+	}
+	result := mcpgo.NewToolResultError(why + ": " + hint)
+	result.StructuredContent = map[string]problem{
+		"error": {Code: "rate_limited", Message: why, Hint: hint, Wait: seconds},
+	}
+	return wire.Refusal{Result: result}
 }
 
 // lacks returns the scopes that a call needs and that its OAuth client can request. The check comes before the

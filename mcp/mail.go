@@ -309,7 +309,7 @@ type mailErrorView struct {
 
 func (p *mailError) view() mailErrorView {
 	return mailErrorView{
-		problem{string(p.Fault), wire.Visible(p.Why), wire.Visible(p.hint), ""},
+		problem{Code: string(p.Fault), Message: wire.Visible(p.Why), Hint: wire.Visible(p.hint)},
 		p.Status,
 		p.seconds(), p.url,
 	}

@@ -11,6 +11,7 @@ import (
 
 	"caldav-mcp-server/internal/housetest"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // TestPaceOfAToken: a token with too many requests must wait, and other tokens need not (mcp D9).
@@ -48,6 +49,36 @@ func TestPaceOfAToken(t *testing.T) {
 	want(http.StatusTooManyRequests, "alice")
 	h.Pass(-2 * time.Hour) // the clock is set back
 	want(http.StatusOK, "alice")
+}
+
+// TestPaceIsToldToModels: a tool call that comes too early has a result that a model reads. It says when to repeat the
+// call.
+func TestPaceIsToldToModels(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	c := h.config()
+	c.Limits.Calls = 1
+	door := h.open(t, c)
+	const status = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"calendar_auth_status"}}`
+	const why = "this token has made more than 1 requests in a minute"
+	const hint = "wait 60 seconds, then repeat the call; send fewer calls at once"
+	for _, seen := range []struct{ version, want string }{
+		{"2025-11-25", `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"` + why + ": " + hint +
+			`"}],"isError":true,"structuredContent":{"error":{"code":"rate_limited","message":"` + why +
+			`","hint":"` + hint + `","retry_after":60}}}}`},
+		{"2025-03-26", `"error":{"code":-32000,"message":"` + why + ": " + hint},
+	} {
+		h.Pass(time.Hour)
+		for i := range 2 {
+			g := do(t, request(t, "POST", door, "alice", status, wire.VersionHeader, seen.version))
+			switch {
+			case g.status != http.StatusOK || strings.Contains(g.body, "in a minute") != (i == 1):
+				t.Errorf("%s: %d %s", seen.version, g.status, g.body)
+			case i == 1 && (!strings.Contains(g.body, seen.want) || g.header.Get("Retry-After") != "60"):
+				t.Errorf("%s: %s, want %s", seen.version, g.body, seen.want)
+			}
+		}
+	}
 }
 
 // TestCallsAreCounted: by tool and outcome, and never by text from a client.

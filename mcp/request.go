@@ -241,8 +241,7 @@ func render(err error, v wire.Version, faultID string, foreign ...shown) wire.Re
 	}
 	result := mcpgo.NewToolResultError(wire.Visible(text))
 	result.StructuredContent = map[string]problem{"error": {
-		reason.String(), wire.Visible(e.Message),
-		wire.Visible(e.Hint), by,
+		Code: reason.String(), Message: wire.Visible(e.Message), Hint: wire.Visible(e.Hint), Untrusted: by,
 	}}
 	return wire.Refusal{Result: result}
 }

@@ -274,6 +274,8 @@ type problem struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
+	// Wait is the number of seconds after which the call can be repeated.
+	Wait int `json:"retry_after,omitempty"`
 	// Untrusted covers the text in quotation marks.
 	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }

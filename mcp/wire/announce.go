@@ -45,9 +45,40 @@ func (e *Endpoint) dress(w http.ResponseWriter, x *Exchange, body []byte) ([]byt
 		w.Header().Set(SessionHeader, string(e.sessions.Begin(x.Caller.Owner, agreed, abilitiesOf(agreed,
 			x.Message)...)))
 	}
+	if err := e.introduce(a.Result, cmp.Or(agreed, x.Version)); err != nil {
+		return nil, err
+	}
 	// read from JSON, so it marshals
 	a.Result["capabilities"], _ = json.Marshal(shownCapabilities(capabilities, cmp.Or(agreed, x.Version)))
 	return json.Marshal(a)
+}
+
+// introduce adds the description of the server to an announcement, as far as the version knows it. Other responses have
+// only its name and version: an icon in each of them would be long.
+func (e *Endpoint) introduce(result map[string]json.RawMessage, v Version) error {
+	in, key := result, "serverInfo"
+	if v.Modern() {
+		in, key = map[string]json.RawMessage{}, mcpgo.MetaKeyServerInfo
+		if err := json.Unmarshal(result["_meta"], &in); err != nil {
+			return err
+		}
+	}
+	var is mcpgo.Implementation
+	if err := json.Unmarshal(in[key], &is); err != nil {
+		return err
+	}
+	if !v.Plain() {
+		is.Title = e.about.Title
+	}
+	if v >= lastWithSessions {
+		is.Description, is.WebsiteURL, is.Icons = e.about.Description, e.about.WebsiteURL, e.about.Icons
+	}
+	// strings always marshal
+	in[key], _ = json.Marshal(is)
+	if v.Modern() {
+		result["_meta"], _ = json.Marshal(in)
+	}
+	return nil
 }
 
 // shownCapabilities returns the capabilities that a version of MCP is shown. The first version promised clients a

@@ -61,6 +61,8 @@ type Config struct {
 	Now    func() time.Time
 	NewID  func() string
 	Log    *slog.Logger
+	// About describes the server to people. Its name and version are those of the server behind.
+	About mcpgo.Implementation
 }
 
 // Content answers the requests that the endpoint admits. Their effects and words are its own.
@@ -74,6 +76,8 @@ type Content interface {
 	Feed
 	Letters
 	Tokens
+	// Limited refuses a tool call that came too early, and says when to repeat it.
+	Limited(v Version, why string, seconds int) Refusal
 	// Refuse sets the response for an error of the content.
 	Refuse(context.Context, *Exchange, error)
 	// Away reports whether an error is a temporary outage. ForLog returns its text for the log.
@@ -145,6 +149,7 @@ type Endpoint struct {
 	now       func() time.Time
 	newID     func() string
 	log       *slog.Logger
+	about     mcpgo.Implementation
 }
 
 // New returns an endpoint in front of a server of mcp-go.
@@ -167,6 +172,7 @@ func New(s Config, content Content, behind *server.MCPServer) *Endpoint {
 		now:   s.Now,
 		newID: s.NewID,
 		log:   s.Log,
+		about: s.About,
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	mcpgo "github.com/mark3labs/mcp-go/mcp"
 )
 
 // maxPaced is the number of entries that triggers the removal of idle tokens.
@@ -29,16 +31,22 @@ func newPace(calls int, now func() time.Time) *pace {
 	}
 }
 
-// admit counts a request, or answers it with 429.
-func (p *pace) admit(w http.ResponseWriter, o Owner) bool {
-	wait := p.take(o)
-	if wait <= 0 {
-		return true
+// limit answers a request that came too early. A tool call gets a result, because models see no HTTP errors. All other
+// requests get 429.
+func (e *Endpoint) limit(w http.ResponseWriter, x *Exchange, wait time.Duration) {
+	seconds := int((wait + time.Second - 1) / time.Second)
+	w.Header().Set("Retry-After", strconv.Itoa(seconds))
+	why := fmt.Sprintf("this token has made more than %d requests in a minute", e.pace.calls)
+	if x.Message.Method != string(mcpgo.MethodToolsCall) {
+		sendError(w, http.StatusTooManyRequests, x.Message.id, Errorf(CodeRequest, "%s: wait %d seconds", why, seconds))
+		return
 	}
-	w.Header().Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
-	refuse(w, http.StatusTooManyRequests,
-		fmt.Sprintf("this token has made more than %d requests in a minute: wait a moment", p.calls))
-	return false
+	refusal := e.content.Limited(x.Version, why, seconds)
+	if refusal.Err != nil {
+		sendError(w, http.StatusOK, x.Message.id, refusal.Err)
+		return
+	}
+	e.send(w, x, refusal.Result)
 }
 
 // take counts a request. If there were too many, it returns the time to wait; refused requests do not count.

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"strconv"
+	"time"
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -24,13 +25,18 @@ func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, caller Peer) {
 	m, err := parse(body)
 	x := &Exchange{Caller: caller, Message: m, FaultID: e.faultID(w)}
 	header := r.Header.Clone()
+	var wait time.Duration
+	if err == nil && m.id != nil {
+		wait = e.pace.take(caller.Owner)
+	}
 	switch {
 	case err != nil && err.Code == CodeParams:
 		sendError(w, StatusOf(headerVersion(r), err.Code), m.id, err)
 	case err != nil:
 		sendError(w, http.StatusBadRequest, m.id, err)
-	case m.id != nil && !e.pace.admit(w, caller.Owner):
 	case !e.agree(w, r, x, header):
+	case wait > 0:
+		e.limit(w, x, wait)
 	case x.isStray():
 		e.heed(r.Context(), x)
 		w.WriteHeader(http.StatusAccepted)

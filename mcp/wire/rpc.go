@@ -78,6 +78,15 @@ func sendError(w http.ResponseWriter, status int, id json.RawMessage, e *Error) 
 	writeJSON(w, status, encodeError(id, e))
 }
 
+// SendRefused sends the result of a refused call with an HTTP status.
+func SendRefused(w http.ResponseWriter, x *Exchange, status int, result *mcpgo.CallToolResult) {
+	body, err := json.Marshal(resultReply{mcpgo.JSONRPC_VERSION, x.Message.id, result})
+	if err != nil {
+		body = encodeError(x.Message.id, ErrFault(x.FaultID))
+	}
+	writeJSON(w, status, body)
+}
+
 // refuse sends an error for a request that holds no valid message.
 func refuse(w http.ResponseWriter, status int, why string) {
 	sendError(w, status, nil, Errorf(CodeRequest, "%s", why))
