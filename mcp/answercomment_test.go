@@ -3,6 +3,7 @@ package mcp
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -74,6 +75,81 @@ func TestCommentsReachTheOrganizer(t *testing.T) {
 		}, &made)
 		if left := commented("alice", string(work)); left != nil {
 			t.Errorf("after the question is asked again: %v", left)
+		}
+	})
+}
+
+// TestCommentsOnCancellations: guests see why a meeting is off, by mail and in their calendars, and the organizer sees
+// why a guest has thrown an invitation away.
+func TestCommentsOnCancellations(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		h.reachable(t, "alice", "bob")
+		door := h.open(t, h.config())
+		var made toldIn
+		create := params{
+			"calendar_id": work, "title": "Review", "start": "2026-03-05T09:00", "end": "2026-03-05T10:00",
+			"rrule": "FREQ=DAILY;COUNT=3", "attendees": []string{"bob@example.com", "zoe@example.net"},
+		}
+		use(t, door, "alice", "create_event", create, &made)
+		var waiting invitationsOf
+		use(t, door, "bob", "list_invitations", nil, &waiting)
+		copied := params{"calendar_id": waiting.Invitations[0].Calendar, "event_uid": made.UID}
+		letters := func() (list []string) {
+			t.Helper()
+			h.Pass(time.Minute)
+			taken, err := h.Store.TakeLetters(t.Context(), h.Now(), h.Now().Add(time.Minute), 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range taken {
+				if err := h.Store.ConcludeLetter(t.Context(), l, true, h.Now(), 1<<20); err != nil {
+					t.Fatal(err)
+				}
+				list = append(list, string(l.Data))
+			}
+			return list
+		}
+		letters()
+		const why = "The room has no \"roof\"; sorry"
+		use(t, door, "alice", "delete_event", params{
+			"calendar_id": work, "event_uid": made.UID, "recurrence_id": "20260306T080000Z",
+			"scope": "this", "comment": why,
+		}, new(any))
+		const line = `COMMENT:The room has no "roof"\; sorry`
+		if sent := letters(); len(sent) != 1 || !strings.Contains(sent[0], line) ||
+			!strings.Contains(sent[0], "METHOD:CANCEL") {
+			t.Errorf("for one day: %q", sent)
+		}
+		use(t, door, "alice", "delete_event", params{
+			"calendar_id": work, "event_uid": made.UID, "comment": why, "scope": "all",
+		}, new(any))
+		if sent := letters(); len(sent) != 1 || !strings.Contains(sent[0], line) {
+			t.Errorf("for the series: %q", sent)
+		}
+		var seen detailsView
+		text := contentText(t, use(t, door, "bob", "get_event", copied, &seen))
+		if len(seen.Comments) != 1 || seen.Comments[0] != (attendeeComment{why, "alice@example.com"}) ||
+			!strings.Contains(text, "untrusted") {
+			t.Errorf("bob sees %+v: %s", seen.Comments, text)
+		}
+		// A guest throws an invitation away, in a list of changes.
+		delete(create, "rrule")
+		use(t, door, "alice", "create_event", create, &made)
+		use(t, door, "bob", "list_invitations", nil, &waiting)
+		use(t, door, "bob", "change_many", params{"changes": []params{{
+			"tool": "delete_event", "calendar_id": waiting.Invitations[0].Calendar, "event_uid": made.UID,
+			"comment": "On holiday",
+		}}}, new(any))
+		use(t, door, "alice", "get_event", params{"calendar_id": work, "event_uid": made.UID}, &seen)
+		if len(seen.Comments) != 1 || seen.Comments[0] != (attendeeComment{"On holiday", "bob@example.com"}) {
+			t.Errorf("alice sees %+v", seen.Comments)
+		}
+		h.put(t, work, "alone", wrapped(calendar.Event, "alone", "DTSTART:20260303T090000Z", "SUMMARY:Alone"))
+		if said := refusalOf(t, door, "alice", "delete_event", `{"calendar_id":"`+string(work)+
+			`","event_uid":"alone","comment":"x"}`); !strings.Contains(said, "no others") {
+			t.Errorf("without guests: %s", said)
 		}
 	})
 }

@@ -31,8 +31,9 @@ type field struct {
 	longest, least, most int
 	// words are the only allowed values of a string, if set.
 	words []string
-	// item is the type of a list's items: text or number.
-	item wire.Kind
+	// item is the type of a list's items: text or number. An object has the schema group.
+	item  wire.Kind
+	group wire.Members
 	// fill parses an argument into the parameter's target, or returns a complaint.
 	fill func(f field, raw json.RawMessage) (complaint string)
 	// writes is set if the tool changes data. names is set if the string is only used to find an object.
@@ -49,8 +50,12 @@ func inputSchema(fields []field, v wire.Version) json.RawMessage {
 			required = append(required, f.name)
 		}
 	}
-	// Unknown arguments are refused (see unknown). This lets hosts check a call beforehand.
-	return wire.EncodeSchema(wire.ObjectSchema(properties, required).With("additionalProperties", false))
+	// Unknown arguments are refused (see unknown). The schema does not say so: that would cost tokens in each tool.
+	schema := wire.ObjectSchema(properties, required)
+	if len(fields) == 0 {
+		schema = schema.With("additionalProperties", false) // MCP "Tools": the schema of a tool without parameters
+	}
+	return wire.EncodeSchema(schema)
 }
 
 func (f field) schema() wire.Members {
@@ -62,7 +67,11 @@ func (f field) schema() wire.Members {
 	}
 	s := wire.Typed(f.kind)
 	if f.kind == wire.List {
-		s = s.With("items", withWords(wire.Typed(f.item)))
+		item := withWords(wire.Typed(f.item))
+		if f.group != nil {
+			item = f.group
+		}
+		s = s.With("items", item)
 	} else {
 		s = withWords(s)
 	}
@@ -126,7 +135,7 @@ func wordTo[T ~string](into *T, name, doc string) field {
 
 // uidTo binds the uid of an existing object, in full or in the shortened form that results show.
 func uidTo(into *calendar.UID, name string) field {
-	f := textTo(into, name, "")
+	f := textTo(into, name, "As listed.")
 	f.names = true
 	return f
 }

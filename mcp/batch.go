@@ -29,9 +29,8 @@ var together = []string{
 func (b toolbox) batchTools() []tool {
 	return []tool{sending(b.once(tool{
 		name: "change_many", title: "Make several changes",
-		description: "Makes up to 50 changes, all or none; undo_change undoes them together. Each is {tool, and " +
-			"its arguments}: create_, patch_, move_, delete_event, create_, update_, delete_task.",
-		scope: calendar.ScopeRead | calendar.ScopeWrite, hints: toolHints{destructive: true},
+		description: "Makes up to 50 changes, all or none; undo_change undoes them together.",
+		scope:       calendar.ScopeRead | calendar.ScopeWrite, hints: toolHints{destructive: true},
 		begin: doing(b.changeMany), gives: manyView{},
 	}))}
 }
@@ -43,9 +42,12 @@ type manyChanges struct {
 }
 
 func (in *manyChanges) takes() []field {
-	changes := bindList(wire.Group, "changes", "", "a list of objects", readGroup,
-		func(field, map[string]json.RawMessage) string { return "" },
+	changes := bindList(wire.Group, "changes", "A tool and its arguments each.", "a list of objects",
+		readGroup, func(field, map[string]json.RawMessage) string { return "" },
 		func(list []map[string]json.RawMessage) { in.changes = list })
+	changes.group = wire.ObjectSchema(wire.Members{}.
+		With("tool", wire.Typed(wire.Text).With("enum", together)).
+		With("calendar_id", wire.Typed(wire.Text)), []string{"tool"})
 	return []field{changes.needed().items(mostTogether), yesTo(&in.preview, "preview", "Preview only.")}
 }
 
@@ -91,7 +93,7 @@ func (b toolbox) changeMany(ctx context.Context, c *call, in *manyChanges) (answ
 	for i, sent := range in.changes {
 		one, err := b.oneChange(ctx, c, z, i, sent)
 		if err != nil {
-			return answer{}, errOf(i, one.Tool, err)
+			return answer{}, errOf(i, one.Tool, c.sameOwner(err))
 		}
 		v.Changes = append(v.Changes, one)
 	}
@@ -229,6 +231,17 @@ func (v manyView) errCommit(err error) error {
 	told.Message += fmt.Sprintf(" (made: change %s; not made: change %s)", strings.Join(made, ", "),
 		cmp.Or(strings.Join(not, ", "), "none"))
 	told.Cause = err
+	return &told
+}
+
+// sameOwner explains why a calendar is not found if the call changes those of several owners.
+func (c *call) sameOwner(err error) error {
+	e, ok := errors.AsType[*calendar.Error](err)
+	if !ok || calendar.ReasonOf(err) != calendar.NotFound || !c.caller.ActsFor() && c.caller.MayActFor() != nil {
+		return err
+	}
+	told := *e
+	told.Hint = strings.TrimPrefix(told.Hint+"; all changes of one call must be in calendars of the same owner", "; ")
 	return &told
 }
 

@@ -21,8 +21,8 @@ type newCalendar struct {
 
 func (in *newCalendar) takes() []field {
 	return []field{
-		wordTo(&in.name, "name", "").needed().upTo(longestName),
-		fieldTo(&in.description, "description", "").upTo(longestText),
+		wordTo(&in.name, "name", "Of the calendar.").needed().upTo(longestName),
+		fieldTo(&in.description, "description", "Notes.").upTo(longestText),
 		fieldTo(&in.color, "color", "#RRGGBB."),
 		wordTo(&in.timezone, "timezone", "Default: the user's."),
 	}
@@ -326,13 +326,13 @@ type calendarPatch struct {
 
 func (in *calendarPatch) takes() []field {
 	return append(in.inCalendar.takes(),
-		wordTo(&in.name, "name", "").upTo(longestName),
-		fieldTo(&in.description, "description", "").upTo(longestText),
+		wordTo(&in.name, "name", "Of the calendar.").upTo(longestName),
+		fieldTo(&in.description, "description", "Notes.").upTo(longestText),
 		fieldTo(&in.color, "color", "#RRGGBB."),
-		wordTo(&in.timezone, "timezone", ""),
-		yesFieldTo(&in.hidden, "hidden", ""),
+		wordTo(&in.timezone, "timezone", "IANA name."),
+		yesFieldTo(&in.hidden, "hidden", "Not in lists of events."),
 		yesTo(&in.isDefault, "is_default", "true: new events go here."),
-		yesTo(&in.accept, "accept", ""),
+		yesTo(&in.accept, "accept", "Take an offered one."),
 	)
 }
 

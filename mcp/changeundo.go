@@ -67,6 +67,7 @@ type undoView struct {
 	MoreUndone int          `json:"more_undone,omitempty" doc:"Further undone changes, not listed."`
 	MoreLeft   int          `json:"more_left,omitempty" doc:"Further changes not undone, not listed."`
 	Since      string       `json:"since,omitempty"`
+	Others     []shown      `json:"not_searched,omitempty" doc:"The calendars of these people: give calendar_id."`
 	Timezone   string       `json:"timezone,omitempty"`
 	toldView
 }
@@ -78,16 +79,18 @@ const mostUndone = 50
 type undo struct {
 	change, since, token  string
 	leaveChanged, preview bool
+	inCalendar
 	inZone
 }
 
 func (in *undo) takes() []field {
 	return []field{
-		wordTo(&in.change, "change_id", "").upTo(longestID),
+		wordTo(&in.change, "change_id", "From list_changes.").upTo(longestID),
 		wordTo(&in.since, "since", "All since then; words as in list_changes."),
 		wordTo(&in.token, "token", "With since: this token's; default: yours.").upTo(longestID),
 		yesTo(&in.leaveChanged, "leave_changed", "With since: skip items changed later; else none is undone."),
 		yesTo(&in.preview, "preview", "With since: preview only."),
+		takesOnly(&in.calendar),
 		in.takesZone(),
 	}
 }
@@ -107,6 +110,9 @@ func (b changeTools) undoChange(ctx context.Context, c *call, in *undo) (answer,
 	}
 	if in.since != "" {
 		v.Since, v.Timezone = z.momentOf(since), z.Name()
+		if v.Others, err = b.notSearched(ctx, c, in.calendar); err != nil {
+			return answer{}, err
+		}
 	}
 	for _, s := range steps {
 		step := undoneView{
@@ -207,6 +213,7 @@ func (b changeTools) takeBack(ctx context.Context, c *call, in *undo) (
 		{"token", in.token != ""},
 		{"leave_changed", in.leaveChanged},
 		{"preview", in.preview},
+		{"calendar_id", in.calendar != ""},
 		{"timezone", in.timezone != ""},
 	} {
 		if other.given {
@@ -227,7 +234,13 @@ func (b changeTools) takeBackSince(ctx context.Context, c *call, in *undo, at ti
 	if err != nil {
 		return calendar.Undone{}, err
 	}
-	all := calendar.UndoSince{Token: token, At: at, LeaveChanged: in.leaveChanged, Preview: in.preview}
+	cal, err := b.oneCalendar(ctx, c, in.calendar)
+	if err != nil {
+		return calendar.Undone{}, err
+	}
+	all := calendar.UndoSince{
+		Token: token, At: at, LeaveChanged: in.leaveChanged, Preview: in.preview, Calendar: cal.ID,
+	}
 	if all.Token == "" {
 		all.Token = c.caller.Token
 	}
@@ -287,8 +300,21 @@ func (v undoView) prose(z zoned, since time.Time, preview bool) prose {
 	if v.MoreLeft > 0 {
 		fmt.Fprintf(&b, "- %d more\n", v.MoreLeft)
 	}
+	if v.Others != nil {
+		fmt.Fprintf(&b, "\nCalendars of these people were not searched: %s. Give calendar_id for each.\n",
+			defused(strings.Join(texts(v.Others), ", ")))
+	}
 	v.toldView.write(&b, preview)
 	return prose(strings.TrimSpace(b.String()))
+}
+
+// notSearched names the users whose calendars an undo leaves out, although the caller is their delegate.
+func (b changeTools) notSearched(ctx context.Context, c *call, in calendar.CalendarID) ([]shown, error) {
+	if in != "" || c.caller.MayActFor() != nil {
+		return nil, nil
+	}
+	from, err := b.service.DelegatedTo(ctx, c.caller)
+	return few(each(from, func(d calendar.Delegation) string { return d.Owner.Name })), err
 }
 
 // restoredView is the result of restore_event.

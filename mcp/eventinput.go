@@ -36,7 +36,7 @@ type eventValues struct {
 // takesMain returns the parameters that every new event needs.
 func (in *eventValues) takesMain() []field {
 	return []field{
-		fieldTo(&in.values.Summary, "title", "").upTo(longestTitle),
+		fieldTo(&in.values.Summary, "title", "In short.").upTo(longestTitle),
 		fieldTo(&in.start, "start", timeForm),
 		fieldTo(&in.end, "end", "Of whole days, the last."),
 	}
@@ -48,40 +48,42 @@ const longestLasting = 366 * 24 * 60
 // takesRare returns parameters that few calls use; update_event, a tool of the first version, lacks them.
 func (in *eventValues) takesRare() []field {
 	return []field{
-		numberFieldTo(&in.minutes, "duration_minutes", "").between(1, longestLasting),
-		wordTo(&in.endZone, "end_timezone", "If another."),
-		fieldTo(&in.values.Class, "class", "").oneOf(string(edit.Public), string(edit.Private),
+		numberFieldTo(&in.minutes, "duration_minutes", "Instead of end.").between(1, longestLasting),
+		wordTo(&in.endZone, "end_timezone", "Of the end, if another."),
+		fieldTo(&in.values.Class, "class", "PRIVATE: hidden in shares.").oneOf(string(edit.Public),
+			string(edit.Private),
 			string(edit.Confidential)),
 		fieldTo(&in.values.Color, "color", "As in CSS: teal.").upTo(longestName),
-		listFieldTo(&in.left, "exdate", "All dates left out.", strings.TrimSpace).items(longestList),
-		listFieldTo(&in.extra, "rdate", "All dates besides.", strings.TrimSpace).items(longestList),
+		listFieldTo(&in.left, "exdate", "All skipped dates.", strings.TrimSpace).items(longestList),
+		listFieldTo(&in.extra, "rdate", "All added dates.", strings.TrimSpace).items(longestList),
 	}
 }
 
 // takesGuests returns the parameters that add or remove attendees.
 func (in *eventValues) takesGuests() []field {
 	return []field{
-		listTo(&in.more, "add_attendees", "").items(longestList).upTo(longestTitle),
-		listTo(&in.less, "remove_attendees", "").items(longestList).upTo(longestTitle),
+		listTo(&in.more, "add_attendees", "As in attendees.").items(longestList).upTo(longestTitle),
+		listTo(&in.less, "remove_attendees", "Addresses.").items(longestList).upTo(longestTitle),
 	}
 }
 
 func (in *eventValues) takesMore() []field {
 	return []field{
-		yesFieldTo(&in.allDay, "all_day", ""),
-		fieldTo(&in.values.Location, "location", "").upTo(longestText),
-		fieldTo(&in.values.Description, "description", "").upTo(longestText),
+		yesFieldTo(&in.allDay, "all_day", "Whole days."),
+		fieldTo(&in.values.Location, "location", "The place.").upTo(longestText),
+		fieldTo(&in.values.Description, "description", "Notes.").upTo(longestText),
 		listFieldTo(&in.attendees, "attendees", "All: Bob Ray <bob@example.com>; with (optional) if so.",
 			strings.TrimSpace).items(longestList).upTo(longestTitle),
 		fieldTo(&in.values.Rule, "rrule", "FREQ=WEEKLY;BYDAY=MO,WE;COUNT=10.").upTo(longestTitle),
 		listFieldTo(&in.alarms, "alarms", alarmForm, strings.TrimSpace).items(longestList),
-		fieldTo(&in.values.Status, "status", "").oneOf(string(edit.Tentative), string(edit.Confirmed),
+		fieldTo(&in.values.Status, "status", "CANCELLED: off, but listed.").oneOf(string(edit.Tentative),
+			string(edit.Confirmed),
 			string(edit.Cancelled)),
 		fieldTo(&in.values.Transparency, "transparency", "TRANSPARENT: free.").oneOf(string(edit.Opaque),
 			string(edit.Transparent)),
-		listFieldTo(&in.values.Categories, "categories", "All.", strings.TrimSpace).items(longestList).
+		listFieldTo(&in.values.Categories, "categories", "Tags; all of them.", strings.TrimSpace).items(longestList).
 			upTo(longestTitle),
-		fieldTo(&in.values.URL, "url", "").upTo(longestText),
+		fieldTo(&in.values.URL, "url", "Its web page.").upTo(longestText),
 	}
 }
 

@@ -98,14 +98,22 @@ func (v detailsView) foreign() bool { return v.standingView.foreign() || v.Comme
 // attendeeComment is an attendee's message to the organizer.
 type attendeeComment struct {
 	Comment   shown `json:"comment"`
-	Untrusted shown `json:"untrusted_text_by" doc:"The attendee."`
+	Untrusted shown `json:"untrusted_text_by" doc:"Who wrote it."`
 }
 
 // mostComments limits the comments in a result.
 const mostComments = 20
 
-// commentsOn lists the comments that attendees sent with their answers.
-func commentsOn(c *ical.Component) (all []attendeeComment) {
+// commentsOn lists the comments that attendees sent with their answers, and in an invitation the organizer's comment on
+// its cancellation.
+func commentsOn(c *ical.Component, invitation bool) (all []attendeeComment) {
+	if org := c.Property("ORGANIZER"); invitation && org != nil &&
+		content.WordOf(c, "STATUS") == string(edit.Cancelled) {
+		if text := content.TextOf(c, "COMMENT"); text != "" {
+			by := short(bareAddress(org.Value()), longestListedTitle)
+			all = append(all, attendeeComment{shown(cut(text)), shown(by)})
+		}
+	}
 	for _, p := range c.All("ATTENDEE") {
 		if text := schedule.CommentOf(p); text != "" && len(all) < mostComments {
 			by := short(bareAddress(p.Value()), longestListedTitle)
@@ -235,7 +243,7 @@ func (z zoned) details(who calendar.Caller, cal calendar.Calendar, i query.Insta
 		standingView: standing(who, cal, c),
 	}
 	v.Attendees = few(each(edit.AttendeesOf(c), attendeeText))
-	v.Comments = commentsOn(c)
+	v.Comments = commentsOn(c, v.Untrusted != "")
 	return v
 }
 

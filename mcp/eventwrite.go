@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
@@ -352,14 +353,22 @@ type deletedView struct {
 func (deletedView) foreign() bool { return true }
 
 // eventTarget holds the arguments of delete_event.
-type eventTarget struct{ reference }
-
-func (in *eventTarget) takes() []field {
-	return slices.Concat(in.takesEvent(), in.takesSeries(), []field{in.takesMatch()})
+type eventTarget struct {
+	reference
+	comment string
 }
 
-func (b eventTools) deleteEvent(ctx context.Context, c *call, s subject, _ *eventTarget) (answer, error) {
-	edited, err := b.cancel(ctx, c, s)
+func (in *eventTarget) takes() []field {
+	return slices.Concat(in.takesEvent(), in.takesSeries(), []field{
+		textTo(&in.comment, "comment", "For the people told.").upTo(longestTitle), in.takesMatch(),
+	})
+}
+
+func (b eventTools) deleteEvent(ctx context.Context, c *call, s subject, in *eventTarget) (answer, error) {
+	if err := checkComment(c, s, in.comment); err != nil {
+		return answer{}, err
+	}
+	edited, err := b.cancel(ctx, c, s, strings.TrimSpace(in.comment))
 	if err != nil {
 		return answer{}, err
 	}
@@ -376,12 +385,29 @@ func (b eventTools) deleteEvent(ctx context.Context, c *call, s subject, _ *even
 	return same(v)
 }
 
-// cancel deletes the target of a call.
-func (b toolbox) cancel(ctx context.Context, c *call, s subject) (ledger.Edited, error) {
+// checkComment refuses a comment on a deletion that no message would carry.
+func checkComment(c *call, s subject, comment string) error {
+	switch {
+	case strings.TrimSpace(comment) == "":
+		return nil
+	case !c.hasOthers(s.cal, s.found.Component):
+		return errArgument(`"comment" is for the people of an event, and this one has no others: leave it out`)
+	case s.cal.Origin.Mirrors():
+		return errArgument(`"comment" cannot be sent: the provider of this linked calendar writes to the guests`).
+			Advising("leave it out, or ask the user to write to them")
+	case c.telling() == calendar.TellNobody:
+		return errArgument(`"comment" cannot be sent: this token may not notify attendees (scope invite)`).
+			Advising("leave it out")
+	}
+	return nil
+}
+
+// cancel deletes the target of a call, with a comment for the people who are notified.
+func (b toolbox) cancel(ctx context.Context, c *call, s subject, comment string) (ledger.Edited, error) {
 	cancel := func(by changer) (ledger.Edited, error) {
 		return by.CancelObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Cancellation{
 			Target: s.target(),
-			When:   s.when, Telling: c.telling(), Meter: c.meter,
+			When:   s.when, Telling: c.telling(), Comment: comment, Meter: c.meter,
 		})
 	}
 	if s.reaches() {

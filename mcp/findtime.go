@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/freebusy"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/slot"
 	"caldav-mcp-server/mcp/wire"
@@ -18,7 +19,9 @@ import (
 const (
 	// A slot lasts from five minutes to a day.
 	shortestSlot, longestSlot = 5, 24 * 60
-	usualSlots, mostSlots     = 5, 20
+	// longestBuffer limits the free time around a slot.
+	longestBuffer         = 240
+	usualSlots, mostSlots = 5, 20
 	// mostSlotDays is the longest time range that is searched for a slot.
 	mostSlotDays = 92
 )
@@ -41,7 +44,7 @@ func (b busyTools) findRows() []tool {
 
 // slotQuestion holds the arguments of find_time.
 type slotQuestion struct {
-	minutes int
+	minutes, buffer int
 	inRange
 	whose
 	withoutMe       bool
@@ -53,6 +56,7 @@ type slotQuestion struct {
 func (in *slotQuestion) takes() []field {
 	return slices.Concat([]field{
 		numberTo(&in.minutes, "duration_minutes", "5 to 1440.").needed().between(shortestSlot, longestSlot),
+		numberTo(&in.buffer, "buffer_minutes", "Free before and after.").between(0, longestBuffer),
 	}, in.inRange.takes(), in.whose.takes(), []field{
 		yesTo(&in.withoutMe, "without_me", "Leave the user out."),
 		wordTo(&in.hours, "working_hours", "Default: the user's."),
@@ -85,6 +89,7 @@ type slotView struct {
 
 	Elsewhere []shown `json:"elsewhere,omitempty" doc:"In the zones of others."`
 	Outside   []shown `json:"outside_hours_of,omitempty"`
+	Busy      []shown `json:"busy,omitempty" doc:"Not free then; no time suits all."`
 }
 
 func (b busyTools) findTime(ctx context.Context, c *call, in *slotQuestion) (answer, error) {
@@ -102,7 +107,7 @@ func (b busyTools) findTime(ctx context.Context, c *call, in *slotQuestion) (ans
 	}
 	ask := slot.Ask{
 		From: w.from, Until: w.until, Length: time.Duration(in.minutes) * time.Minute,
-		Limit: cmp.Or(in.limit, usualSlots),
+		Buffer: time.Duration(in.buffer) * time.Minute, Limit: cmp.Or(in.limit, usualSlots),
 	}
 	// Slots in the past are useless.
 	if now := b.now(); ask.From.Before(now) {
@@ -129,10 +134,10 @@ func (b busyTools) findTime(ctx context.Context, c *call, in *slotQuestion) (ans
 		return answer{}, errArgument("the requested time (%s) is over", w)
 	}
 	// One more day at each end: how well a slot fits depends on the busy times around it.
-	busy, err := b.service.FreeBusy(ctx, c.caller, query.BusyQuery{
-		People: meet.people, Calendars: meet.calendars,
-		From: ask.From.AddDate(0, 0, -1), Until: ask.Until.AddDate(0, 0, 1), Timezone: z.reader(), Meter: c.meter,
-	})
+	q := meet.query()
+	q.From, q.Until = ask.From.AddDate(0, 0, -1), ask.Until.AddDate(0, 0, 1)
+	q.Timezone, q.Meter = z.reader(), c.meter
+	busy, err := b.service.FreeBusy(ctx, c.caller, q)
 	if err != nil {
 		return answer{}, err
 	}
@@ -148,10 +153,18 @@ func (b busyTools) findTime(ctx context.Context, c *call, in *slotQuestion) (ans
 		// The least bad times, outside the hours of others.
 		ask.Lenient = len(ask.Others) > 0
 		found = slot.Find(ask, busy.Periods)
+		if len(found) == 0 && len(busy.Each) > 1 {
+			apart := each(busy.Each, func(one query.Busy) []freebusy.Period { return one.Periods })
+			found = slot.Compromise(ask, apart, meet.required...)
+		}
 	}
 	v.Truncated = len(found) == ask.Limit
 	for _, s := range found {
-		v.Slots = append(v.Slots, w.zone.slotView(s, theirs))
+		one := w.zone.slotView(s, theirs)
+		for _, i := range s.Busy {
+			one.Busy = append(one.Busy, meet.labels[i])
+		}
+		v.Slots = append(v.Slots, one)
 	}
 	return answer{v.prose(w, ask, found), v}, nil
 }
@@ -249,6 +262,9 @@ func (b busyTools) toMeet(ctx context.Context, c *call, in *slotQuestion) (busyT
 		return busyTargets{}, err
 	}
 	user := slices.IndexFunc(meet.people, func(u calendar.User) bool { return u.ID == c.caller.User.ID })
+	if user >= 0 {
+		meet.required = []int{user}
+	}
 	switch {
 	case in.withoutMe && meet.people == nil && meet.calendars == nil:
 		return busyTargets{}, errArgument(`"without_me" needs "usernames" or "calendar_ids"`)
@@ -257,7 +273,9 @@ func (b busyTools) toMeet(ctx context.Context, c *call, in *slotQuestion) (busyT
 		if err != nil {
 			return busyTargets{}, err
 		}
+		meet.required = []int{len(meet.people)}
 		meet.people = append(meet.people, c.caller.User)
+		meet.labels = slices.Insert(meet.labels, meet.required[0], "the user")
 		meet.seen = unique(append(own, meet.seen...))
 	}
 	return meet, nil
@@ -374,6 +392,8 @@ func (v slotsView) prose(w window, ask slot.Ask, found []slot.Slot) prose {
 	switch {
 	case len(found) == 0:
 		return prose(strings.TrimSpace(b.String() + " " + unreadProse(v.Unread)))
+	case found[0].Busy != nil:
+		b.WriteString("\n\nTimes when the fewest are busy:\n\n")
 	case v.Why != "":
 		b.WriteString("\n\nFree, but outside the working hours of some, the least first:\n\n")
 	default:
@@ -400,6 +420,9 @@ func (v slotView) write(b *strings.Builder) {
 	}
 	if v.Outside != nil {
 		fmt.Fprintf(b, " (outside the working hours of %s)", defused(strings.Join(texts(v.Outside), ", ")))
+	}
+	if v.Busy != nil {
+		fmt.Fprintf(b, " (busy: %s)", defused(strings.Join(texts(v.Busy), ", ")))
 	}
 	if v.Tentative {
 		b.WriteString(" (someone has a tentative event then)")

@@ -29,7 +29,7 @@ type whose struct {
 
 func (in *whose) takes() []field {
 	return []field{
-		listTo(&in.calendars, "calendar_ids", "").items(mostAsked),
+		listTo(&in.calendars, "calendar_ids", "Ids or names.").items(mostAsked),
 		listTo(&in.users, "usernames", "Or full name, mail; rooms.").items(mostAsked),
 	}
 }
@@ -64,6 +64,7 @@ func (in *busyQuestion) takes() []field {
 // busyView is the result of get_free_busy.
 type busyView struct {
 	Busy []blockView `json:"busy"`
+	Free []shown     `json:"free,omitempty" doc:"Free all the time."`
 	windowView
 	Truncated  bool   `json:"truncated"`
 	Unread     int    `json:"unread,omitempty" doc:"Events that may take more time: not fully read or followed."`
@@ -75,6 +76,7 @@ type blockView struct {
 	End     string `json:"end"`
 	Weekday string `json:"weekday"`
 	Type    string `json:"type"`
+	Who     shown  `json:"who,omitempty" doc:"If several are asked about."`
 }
 
 // busyWords are the names of the types.
@@ -101,15 +103,17 @@ func (b busyTools) freeBusy(ctx context.Context, c *call, in *busyQuestion) (ans
 	if err != nil {
 		return answer{}, err
 	}
-	found, err := b.service.FreeBusy(ctx, c.caller, query.BusyQuery{
-		People: asked.people, Calendars: asked.calendars, From: w.from, Until: w.until, Timezone: z.reader(),
-		Meter: c.meter,
-	})
+	q := asked.query()
+	q.From, q.Until, q.Timezone, q.Meter = w.from, w.until, z.reader(), c.meter
+	found, err := b.service.FreeBusy(ctx, c.caller, q)
 	if err != nil {
 		return answer{}, err
 	}
-	periods := found.Periods
-	v := busyView{Busy: []blockView{}, windowView: w.view(), Truncated: len(periods) > mostBlocks, Unread: found.Unread}
+	periods, free := asked.blocks(found)
+	v := busyView{
+		Busy: []blockView{}, Free: free, windowView: w.view(), Truncated: len(periods) > mostBlocks,
+		Unread: found.Unread,
+	}
 	if v.Truncated {
 		v.NextCursor = periods[mostBlocks].Start.In(z.Location()).Format(time.RFC3339)
 		periods = periods[:mostBlocks]
@@ -118,13 +122,37 @@ func (b busyTools) freeBusy(ctx context.Context, c *call, in *busyQuestion) (ans
 		start, end := p.Start.In(z.Location()), p.End.In(z.Location())
 		v.Busy = append(v.Busy, blockView{
 			start.Format(time.RFC3339), end.Format(time.RFC3339),
-			start.Weekday().String(), busyWords[p.Type],
+			start.Weekday().String(), busyWords[p.Type], p.who,
 		})
 	}
 	return answer{v.prose(w, periods), v}, nil
 }
 
-func (v busyView) prose(w window, periods []freebusy.Period) prose {
+// block is a busy time, of one of several people or calendars.
+type block struct {
+	freebusy.Period
+	who shown
+}
+
+// blocks returns the busy times in order, and the people and calendars without any. Only if there are several, each
+// block names one.
+func (a busyTargets) blocks(found query.Busy) (all []block, free []shown) {
+	if len(found.Each) < 2 {
+		return each(found.Periods, func(p freebusy.Period) block { return block{Period: p} }), nil
+	}
+	for i, one := range found.Each {
+		if len(one.Periods)+one.Unread == 0 {
+			free = append(free, a.labels[i])
+		}
+		for _, p := range one.Periods {
+			all = append(all, block{p, a.labels[i]})
+		}
+	}
+	slices.SortStableFunc(all, func(p, q block) int { return p.Start.Compare(q.Start) })
+	return all, free
+}
+
+func (v busyView) prose(w window, periods []block) prose {
 	var b strings.Builder
 	switch {
 	case len(periods) > 0:
@@ -136,10 +164,16 @@ func (v busyView) prose(w window, periods []freebusy.Period) prose {
 	}
 	for _, p := range periods {
 		fmt.Fprintf(&b, "- %s", w.zone.spellTimes(p.Start, p.End))
+		if p.who != "" {
+			b.WriteString(": " + defused(string(p.who)))
+		}
 		if p.Type != freebusy.Busy {
 			fmt.Fprintf(&b, " (%s)", busyWords[p.Type])
 		}
 		b.WriteString("\n")
+	}
+	if v.Free != nil {
+		fmt.Fprintf(&b, "Free all the time: %s\n", defused(strings.Join(texts(v.Free), "; ")))
 	}
 	if v.Truncated {
 		fmt.Fprintf(&b, "There are more: ask again from %s on.\n", v.NextCursor)
@@ -193,6 +227,19 @@ type busyTargets struct {
 	seen []calendar.Calendar
 	// others are the names of people as the call gave them.
 	others []string
+	// as are the callers for calendars of users who made the caller their delegate.
+	as map[calendar.CalendarID]calendar.Caller
+	// labels name the people, then the calendars.
+	labels []shown
+	// required are the indexes of the people who must be free: see slot.Compromise.
+	required []int
+}
+
+// query asks for the busy times of the targets, apart if there are several.
+func (a busyTargets) query() query.BusyQuery {
+	return query.BusyQuery{
+		People: a.people, Calendars: a.calendars, As: a.as, Apart: len(a.people)+len(a.calendars) > 1,
+	}
 }
 
 // names lists the calendars and people for the result.
@@ -202,20 +249,41 @@ func (a busyTargets) names(who calendar.Caller) []string {
 
 // timeOf finds the calendars and people that a call names.
 func (b busyTools) timeOf(ctx context.Context, c *call, in whose) (busyTargets, error) {
-	var found busyTargets
+	found := busyTargets{as: map[calendar.CalendarID]calendar.Caller{}}
 	for _, id := range in.calendars {
-		cal, err := b.calendarBy(ctx, c, id)
+		cal, as, err := b.calendarAs(ctx, c, id)
 		if err != nil {
 			return busyTargets{}, err
 		}
 		found.calendars = append(found.calendars, cal)
+		if as.ActsFor() {
+			found.as[cal.ID] = as
+		}
 	}
 	found.calendars = unique(found.calendars)
 	found.seen = found.calendars
 	if len(in.users) > 0 {
-		return found, b.addPeople(ctx, c, in.users, &found)
+		if err := b.addPeople(ctx, c, in.users, &found); err != nil {
+			return found, err
+		}
+	}
+	for _, cal := range found.calendars {
+		found.labels = append(found.labels, shown(markedName(c.caller, cal)))
 	}
 	return found, nil
+}
+
+// calendarAs finds a calendar, and the caller for it: a delegate of its owner, if the caller is one.
+func (b toolbox) calendarAs(
+	ctx context.Context, c *call, id calendar.CalendarID,
+) (cal calendar.Calendar, as calendar.Caller, err error) {
+	self := c.caller
+	defer func() { c.caller = self }()
+	if c.caller, err = b.service.ActAt(ctx, self, id); err != nil {
+		return cal, self, err
+	}
+	cal, err = b.calendarBy(ctx, c, id)
+	return cal, c.caller, err
 }
 
 // addPeople adds people by name. Busy times of other users follow the rules of the CalDAV outbox.
@@ -234,6 +302,7 @@ func (b busyTools) addPeople(ctx context.Context, c *call, names []string, to *b
 		}
 		if !slices.ContainsFunc(to.people, func(u calendar.User) bool { return u.ID == people[0].ID }) {
 			to.people = append(to.people, people[0])
+			to.labels = append(to.labels, shown(wire.Quote(bare[i])))
 			to.others = append(to.others, "all calendars of "+wire.Quote(bare[i]))
 		}
 	}

@@ -39,8 +39,9 @@ func TestTimeOfOthers(t *testing.T) {
 		}
 		day["calendar_ids"] = []string{plans, string(work)}
 		use(t, door, "alice", "get_free_busy", day, &busy)
-		if len(busy.Busy) != 1 || busy.Busy[0].End != "2026-03-02T12:00:00+01:00" {
-			t.Errorf("one of both is busy at %+v", busy.Busy)
+		if len(busy.Busy) != 3 || busy.Busy[0].Who != `"Bob"` || busy.Busy[2].Who != `"Work"` ||
+			busy.Busy[2].End != "2026-03-02T12:00:00+01:00" {
+			t.Errorf("they are busy at %+v", busy.Busy)
 		}
 		for _, c := range []struct {
 			args  map[string]any

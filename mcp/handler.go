@@ -55,7 +55,11 @@ func newHandler(c Config, tools []tool) *Handler {
 	}
 	h.endpoint = wire.New(wire.Config{
 		BaseURL: c.BaseURL, AllowedOrigins: c.AllowedOrigins, Key: key, Limits: c.Limits, Now: c.Now, NewID: c.NewID,
-		Log: c.Logger,
+		Log: c.Logger, About: mcpgo.Implementation{
+			Title: "Calendars", Description: "The calendars and tasks of a user on a CalDAV server.",
+			WebsiteURL: c.BaseURL,
+			Icons:      []mcpgo.Icon{{Src: icon, MIMEType: "image/svg+xml", Sizes: []string{"any"}}},
+		},
 	}, bridge{h}, h.newServer(c.Version))
 	return h
 }
@@ -99,6 +103,13 @@ func (h *Handler) newServer(version string) *server.MCPServer {
 	h.addResources(s)
 	return s
 }
+
+// icon is the icon of the server, a sheet of a calendar. It is a data URL, because a server may have no public address.
+const icon = "data:image/svg+xml;base64," +
+	"PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciIHZpZXdCb3g9IjAgMCAzMiAzMiI+PHJlY3QgeD0iMyIgeT0i" +
+	"NSIgd2lkdGg9IjI2IiBoZWlnaHQ9IjI0IiByeD0iNCIgZmlsbD0iI2ZmZiIgc3Ryb2tlPSIjMGI1N2E0IiBzdHJva2Utd2lkdGg9" +
+	"IjIiLz48cGF0aCBkPSJNMyA5YTQgNCAwIDAgMSA0LTRoMThhNCA0IDAgMCAxIDQgNHY0SDN6IiBmaWxsPSIjMGI1N2E0Ii8+PC9z" +
+	"dmc+"
 
 // listAge is how long a client may cache a list of tools.
 const listAge = time.Minute
@@ -157,6 +168,8 @@ func (b toolbox) tools() []tool {
 		searchTools{b}.rows(),
 		busyTools{b}.rows(),
 		busyTools{b}.findRows(),
+		busyTools{b}.peopleRows(),
+		b.sumRows(),
 		accountTools{b}.rows(),
 		webhookTools{b}.rows(),
 	)

@@ -42,12 +42,13 @@ type eventAnswer struct {
 
 func (in *eventAnswer) takes() []field {
 	return slices.Concat(in.takesEvent(), []field{
-		textTo(&in.answer, "answer", "").needed().oneOf("accept", "decline", "tentative", proposing),
-		textTo(&in.comment, "comment", "").upTo(longestTitle),
+		textTo(&in.answer, "answer", "propose: another time.").needed().
+			oneOf("accept", "decline", "tentative", proposing),
+		textTo(&in.comment, "comment", "For its sender.").upTo(longestTitle),
 		fieldTo(&in.start, "start", "Of the proposal, or yours."),
-		fieldTo(&in.end, "end", ""),
+		fieldTo(&in.end, "end", "Of the proposal."),
 		wordTo(&in.RecurrenceID, "recurrence_id", "Of a series, as listed."),
-		textTo(&in.scope, "scope", "").oneOf(string(edit.This), string(edit.All)),
+		textTo(&in.scope, "scope", "Of a series; ask.").oneOf(string(edit.This), string(edit.All)),
 		in.takesMatch(),
 	})
 }

@@ -42,7 +42,7 @@ type subscription struct{ url, name string }
 func (in *subscription) takes() []field {
 	return []field{
 		wordTo(&in.url, "url", "Or a followed_by_apps id.").needed().upTo(longestAddress),
-		wordTo(&in.name, "name", "").upTo(longestName),
+		wordTo(&in.name, "name", "Of the calendar.").upTo(longestName),
 	}
 }
 
@@ -59,7 +59,8 @@ type linkedChange struct{ account, action string }
 func (in *linkedChange) takes() []field {
 	account := wordTo(&in.account, "account", "Its id or name.").needed().upTo(longestName)
 	account.names = true
-	return []field{account, textTo(&in.action, "action", "").needed().oneOf(refreshAccount, unlinkKeep, unlinkDrop)}
+	action := textTo(&in.action, "action", "What to do.").needed().oneOf(refreshAccount, unlinkKeep, unlinkDrop)
+	return []field{account, action}
 }
 
 // unlinking requires the scope to delete, because calendars are deleted or no longer updated.

@@ -154,6 +154,8 @@ func readingArguments() map[string][]string {
 			`{"start_time":"2026-03-01","end_time":"2026-03-31"}`,
 			`{"start_time":"2027-03-01","end_time":"2027-03-31"}`,
 		},
-		"find_time": {`{"duration_minutes":30}`, `{"duration_minutes":30,"days":["sun"],"limit":1}`},
+		"find_time":   {`{"duration_minutes":30}`, `{"duration_minutes":30,"days":["sun"],"limit":1}`},
+		"list_people": {`{}`, `{"query":"nobody"}`},
+		"sum_hours":   {`{"date_range":"2026-03"}`, `{"date_range":"2026-03-02","words":["party"]}`},
 	}
 }

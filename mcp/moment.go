@@ -49,12 +49,12 @@ func (z zoned) repeating(series bool) zoned {
 type inZone struct{ timezone string }
 
 func (in *inZone) takesZone() field {
-	return wordTo(&in.timezone, "timezone", "")
+	return wordTo(&in.timezone, "timezone", "IANA name.")
 }
 
 // takesZoneKept is for tools that change objects which already have a time zone.
 func (in *inZone) takesZoneKept() field {
-	return wordTo(&in.timezone, "timezone", "Or floating.")
+	return wordTo(&in.timezone, "timezone", "IANA name, or floating.")
 }
 
 // floating is the parameter's value for floating times.
@@ -229,8 +229,8 @@ type inRange struct {
 
 func (in *inRange) takes() []field {
 	return []field{
-		wordTo(&in.words, "date_range", "In words: tomorrow morning, next friday (of next week), next 7 days, rest "+
-			"of the month, 2026-02-20 to 2026-02-27."),
+		wordTo(&in.words, "date_range", "In words: tomorrow morning, next friday (of next week), rest of the "+
+			"month, 2026-02-20 to 2026-02-27."),
 		wordTo(&in.start, "start", timeForm),
 		wordTo(&in.end, "end", "A date counts whole."),
 		in.takesZone(),

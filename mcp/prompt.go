@@ -219,28 +219,88 @@ const completedDays = 30
 // completer completes the arguments of prompts and resources.
 type completer struct{ h *Handler }
 
-// CompletePromptArgument implements server.PromptCompletionProvider. It offers the words of arguments that have a fixed
-// set of them.
+// suggest returns the values of an argument that continue the typed text.
+type suggest func(ctx context.Context, b toolbox, c *call, typed string) ([]string, error)
+
+// suggestions are the values of prompt arguments without a fixed set of words.
+var suggestions = map[string]suggest{
+	"minutes": suggested("15", "30", "45", "60", "90", "120"),
+	"when": suggested("today", "tomorrow", "this week", "next week", "next 7 days", "next 14 days", "this month",
+		"next month"),
+	"with": func(ctx context.Context, b toolbox, c *call, typed string) ([]string, error) {
+		return b.peopleLike(ctx, c, typed)
+	},
+	"meeting": func(ctx context.Context, b toolbox, c *call, typed string) ([]string, error) {
+		return b.meetingsLike(ctx, c, typed)
+	},
+}
+
+// suggested suggests fixed words.
+func suggested(words ...string) suggest {
+	return func(_ context.Context, _ toolbox, _ *call, typed string) ([]string, error) {
+		return slices.DeleteFunc(slices.Clone(words), func(word string) bool {
+			return !strings.HasPrefix(word, strings.ToLower(typed))
+		}), nil
+	}
+}
+
+// peopleLike returns the login names of people that match the last of the typed names, after the names before it.
+func (b toolbox) peopleLike(ctx context.Context, c *call, typed string) ([]string, error) {
+	if c.caller.Scopes&calendar.ScopeRead == 0 || c.caller.Calendars != nil {
+		return nil, nil
+	}
+	before, last := "", typed
+	if i := strings.LastIndex(typed, ","); i >= 0 {
+		before, last = typed[:i+1]+" ", typed[i+1:]
+	}
+	last = strings.ToLower(strings.TrimSpace(last))
+	known, err := b.service.People(ctx, c.caller)
+	var names []string
+	for _, u := range known {
+		if !u.Group && u.ID != c.caller.User.ID && (like(last, u.Name, u.DisplayName) || like(last, u.Email, "")) {
+			names = append(names, before+u.Name)
+		}
+	}
+	return names, err
+}
+
+// meetingsLike returns the titles of upcoming events that contain the typed text.
+func (b toolbox) meetingsLike(ctx context.Context, c *call, typed string) ([]string, error) {
+	if c.caller.Scopes&calendar.ScopeRead == 0 || !eventIDs.to(c.caller) {
+		return nil, nil
+	}
+	soon, err := b.soon(ctx, c)
+	var titles []string
+	for _, o := range soon.Occurrences {
+		if title := o.Object.Summary; title != "" && like(typed, "", title) && !slices.Contains(titles, title) {
+			titles = append(titles, wire.Visible(short(title, longestListedTitle)))
+		}
+	}
+	return titles, err
+}
+
+// CompletePromptArgument implements server.PromptCompletionProvider.
 func (p completer) CompletePromptArgument(
 	ctx context.Context, name string, a mcpgo.CompleteArgument, _ mcpgo.CompleteContext,
 ) (*mcpgo.Completion, error) {
-	var offered []string
-	p.h.attend(ctx, func(*call) error {
+	var values []string
+	p.h.attend(ctx, func(c *call) (err error) {
 		for _, row := range p.h.box.prompts() {
 			for _, f := range row.asks().takes() {
-				if row.name == name && f.name == a.Name {
-					offered = append(offered, f.words...)
+				if row.name != name || f.name != a.Name {
+					continue
+				}
+				of := suggestions[f.name]
+				if f.words != nil {
+					of = suggested(f.words...)
+				}
+				if of != nil {
+					values, err = of(ctx, p.h.box, c, a.Value)
 				}
 			}
 		}
-		return nil
+		return err
 	})
-	var values []string
-	for _, word := range offered {
-		if strings.HasPrefix(word, strings.ToLower(a.Value)) {
-			values = append(values, word)
-		}
-	}
 	return completion(values), nil
 }
 
@@ -280,13 +340,18 @@ func (b toolbox) calendarsLike(ctx context.Context, c *call, typed string) ([]st
 	return ids, err
 }
 
-// eventsLike returns the ids of upcoming events that match the typed text.
-func (b toolbox) eventsLike(ctx context.Context, c *call, typed string) ([]string, error) {
+// soon returns the upcoming events.
+func (b toolbox) soon(ctx context.Context, c *call) (query.Agenda, error) {
 	now := b.now()
-	soon, err := b.service.Agenda(ctx, c.caller, query.AgendaQuery{
+	return b.service.Agenda(ctx, c.caller, query.AgendaQuery{
 		From: now, Until: now.AddDate(0, 0, completedDays),
 		Limit: mostListed, Meter: c.meter,
 	})
+}
+
+// eventsLike returns the ids of upcoming events that match the typed text.
+func (b toolbox) eventsLike(ctx context.Context, c *call, typed string) ([]string, error) {
+	soon, err := b.soon(ctx, c)
 	var ids []string
 	seen := make(map[string]bool)
 	for _, o := range soon.Occurrences {

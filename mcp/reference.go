@@ -48,7 +48,7 @@ func (r *reference) takesSeries() []field {
 }
 
 func (r *reference) takesMatch() field {
-	return wordTo(&r.match, "if_match", "An etag.")
+	return wordTo(&r.match, "if_match", "Its etag.")
 }
 
 // when is the call's precondition. Models lose the quotes of etags.
@@ -185,7 +185,7 @@ func (in *inCalendar) takes() []field { return []field{takesCalendar(&in.calenda
 func (in *inCalendar) names() calendar.CalendarID { return in.calendar }
 
 func takesCalendar(into *calendar.CalendarID) field {
-	return wordTo(into, "calendar_id", "")
+	return wordTo(into, "calendar_id", "Id or name.")
 }
 
 // takesOnly returns the parameter of tools that search all calendars unless one is given.

@@ -36,7 +36,7 @@ func (b searchTools) rows() []tool {
 type searchText struct{ words string }
 
 func (in *searchText) takes() []field {
-	return []field{textTo(&in.words, "query", "").needed().upTo(longestQuery)}
+	return []field{textTo(&in.words, "query", "Words.").needed().upTo(longestQuery)}
 }
 
 // searchQuestion holds the arguments of search_events.

@@ -196,6 +196,13 @@ func deeds() []deed {
 			needs: calendar.FreeBusyAccess,
 		},
 
+		{tool: "sum_hours", arguments: `{` + week + `}`, everywhere: true, needs: calendar.ReadAccess, lists: true},
+		{
+			tool: "sum_hours", arguments: `{"calendar_id":"CAL",` + week + `}`, needs: calendar.FreeBusyAccess,
+			lists: true,
+		},
+		{tool: "list_people", arguments: `{}`, everywhere: true, needs: calendar.OwnerAccess + 1},
+
 		{tool: "list_changes", arguments: `{}`, everywhere: true, needs: calendar.WriteAccess, shows: true},
 		{tool: "list_changes", arguments: `{"calendar_id":"CAL"}`, needs: calendar.WriteAccess, shows: true},
 		{tool: "undo_change", arguments: `{"change_id":"CHANGE"}`, needs: calendar.WriteAccess, shows: true},

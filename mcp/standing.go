@@ -303,11 +303,12 @@ func ownName(cal calendar.Calendar) string {
 }
 
 // forDelegates are the tools that work in the calendars of users who made the caller their delegate, if calendar_id
-// names one. The access table decides about each action. All other tools use the caller's own calendars.
+// names one; all changes of a change_many are then in that user's calendars. The access table decides about each
+// action. All other tools use the caller's own calendars. find_time and get_free_busy choose the caller per calendar.
 var forDelegates = []string{
 	"list_events", "query_events", "get_event", "create_event", "update_event", "patch_event", "move_event",
 	"delete_event", "respond_to_event", "list_tasks", "get_task", "create_task", "update_task", "move_task",
-	"delete_task", "get_calendar", "list_changes",
+	"delete_task", "get_calendar", "list_changes", "search_events", "sum_hours", "change_many", "undo_change",
 }
 
 // actFor makes the caller a delegate if the call is about another user's calendar. It returns a function that ends
@@ -315,10 +316,33 @@ var forDelegates = []string{
 func (h *Handler) actFor(ctx context.Context, t tool, c *call) (end func(), err error) {
 	self := c.caller
 	end = func() { c.caller = self }
-	if id, _ := readText(c.asked["calendar_id"]); id != "" && slices.Contains(forDelegates, t.name) {
-		c.caller, err = h.box.service.ActAt(ctx, self, calendar.CalendarID(id))
+	if id := c.calendarAsked(); id != "" && slices.Contains(forDelegates, t.name) {
+		c.caller, err = h.box.service.ActAt(ctx, self, id)
 	}
 	return end, err
+}
+
+// calendarAsked returns the calendar that the arguments of a call name: directly, in the first of several changes, or
+// in the id of a change.
+func (c *call) calendarAsked() calendar.CalendarID {
+	asked := c.asked
+	if several, ok := readList(readGroup)(asked["changes"]); ok && len(several) > 0 {
+		asked = several[0]
+	}
+	if id, _ := readText(asked["calendar_id"]); id != "" {
+		return calendar.CalendarID(id)
+	}
+	if text, _ := readText(asked[eventIDName]); text != "" {
+		if id, err := parseEventID(text); err == nil {
+			return id.Calendar
+		}
+	}
+	if text, _ := readText(asked["change_id"]); text != "" {
+		if id, err := calendar.ParseChangeID(text); err == nil {
+			return id.Calendar
+		}
+	}
+	return ""
 }
 
 // mostDelegators limits the users whose calendars list_calendars adds: anyone can appoint the caller.

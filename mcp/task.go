@@ -58,24 +58,24 @@ type taskValues struct {
 }
 
 func (in *taskValues) takesTitle() field {
-	return fieldTo(&in.values.Summary, "title", "").upTo(longestTitle)
+	return fieldTo(&in.values.Summary, "title", "In short.").upTo(longestTitle)
 }
 
 func (in *taskValues) takesTimes() []field {
-	return []field{fieldTo(&in.due, "due", timeForm), fieldTo(&in.start, "start", "")}
+	return []field{fieldTo(&in.due, "due", timeForm), fieldTo(&in.start, "start", "When work begins.")}
 }
 
 func (in *taskValues) takesMore() []field {
 	return []field{
-		fieldTo(&in.values.Description, "description", "").upTo(longestText),
-		fieldTo(&in.values.Location, "location", "").upTo(longestTitle),
+		fieldTo(&in.values.Description, "description", "Notes.").upTo(longestText),
+		fieldTo(&in.values.Location, "location", "The place.").upTo(longestTitle),
 		fieldTo(&in.values.Parent, "parent_uid", "The task it is part of.").upTo(longestID),
 		numberFieldTo(&in.values.Priority, "priority", "1 (high) to 9 (low); 0 for none.").between(0, mostPriority),
-		numberFieldTo(&in.values.Percent, "percent", "").between(0, mostPercent),
+		numberFieldTo(&in.values.Percent, "percent", "0 to 100 done.").between(0, mostPercent),
 		fieldTo(&in.values.Rule, "rrule", "FREQ=WEEKLY;BYDAY=MO. Needs start.").upTo(longestTitle),
 		listFieldTo(&in.alarms, "alarms", alarmForm, strings.TrimSpace).items(longestList),
-		fieldTo(&in.values.URL, "url", "").upTo(longestText),
-		listFieldTo(&in.values.Categories, "categories", "All.", strings.TrimSpace).items(longestList).
+		fieldTo(&in.values.URL, "url", "Its web page.").upTo(longestText),
+		listFieldTo(&in.values.Categories, "categories", "Tags; all of them.", strings.TrimSpace).items(longestList).
 			upTo(longestTitle),
 	}
 }
@@ -111,7 +111,7 @@ type taskPatch struct {
 
 func (in *taskPatch) takes() []field {
 	return slices.Concat(in.takesTask(), in.takesSeries(), []field{
-		yesFieldTo(&in.completed, "completed", ""),
+		yesFieldTo(&in.completed, "completed", "Done, or open again."),
 		in.takesTitle(),
 	}, in.takesTimes(), []field{in.takesZoneKept()},
 		in.takesMore(), []field{in.takesMatch()})
@@ -301,7 +301,7 @@ type taskMove struct {
 }
 
 func (in *taskMove) takes() []field {
-	return append(in.takesTask(), wordTo(&in.to, "to_calendar_id", "").needed(), in.takesMatch())
+	return append(in.takesTask(), wordTo(&in.to, "to_calendar_id", "Where it goes.").needed(), in.takesMatch())
 }
 
 func (b taskTools) moveTask(ctx context.Context, c *call, in *taskMove) (answer, error) {
@@ -339,7 +339,7 @@ type deletedTask struct {
 func (deletedTask) foreign() bool { return true }
 
 func (b taskTools) deleteTask(ctx context.Context, c *call, s subject, _ *taskTarget) (answer, error) {
-	edited, err := b.cancel(ctx, c, s)
+	edited, err := b.cancel(ctx, c, s, "")
 	if err != nil {
 		return answer{}, err
 	}

@@ -95,7 +95,7 @@ func (in *tasksQuestion) takes() []field {
 		takesCalendar(&in.calendar),
 		textTo(&in.status, "status", "Default: open.").oneOf(openTasks, doneTasks, allTasks),
 		wordTo(&in.dueBefore, "due_before", timeForm+" Or monday."),
-		textTo(&in.words, "query", "").upTo(longestQuery),
+		textTo(&in.words, "query", "Words.").upTo(longestQuery),
 	}, in.paged.takes(), []field{in.takesZone()})
 }
 

@@ -45,11 +45,12 @@ type webhookCall struct {
 }
 
 func (in *webhookCall) takes() []field {
-	id, address := wordTo(&in.id, "webhook_id", "").upTo(longestName), wordTo(&in.url, "url", "").upTo(longestAddress)
+	id := wordTo(&in.id, "webhook_id", "As listed.").upTo(longestName)
+	address := wordTo(&in.url, "url", "For add.").upTo(longestAddress)
 	id.names, address.writes = true, true
 	return []field{
-		textTo(&in.action, "action", "").needed().oneOf(webhookActions...), id, address,
-		listTo(&in.kinds, "kinds", "").oneOf(string(calendar.Created), string(calendar.Modified),
+		textTo(&in.action, "action", "What to do.").needed().oneOf(webhookActions...), id, address,
+		listTo(&in.kinds, "kinds", "Default: all.").oneOf(string(calendar.Created), string(calendar.Modified),
 			string(calendar.Deleted)),
 		yesTo(&in.titles, "titles", "Not only ids."),
 	}
