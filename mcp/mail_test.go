@@ -234,12 +234,13 @@ func TestMailIsReadByTools(t *testing.T) {
 			t.Fatalf("files %+v", m.Attachments)
 		}
 		var file attachmentView
-		use(t, p.door, "alice-mail", "gmail_getAttachmentMetadata", params{
+		text = contentText(t, use(t, p.door, "alice-mail", "gmail_getAttachmentMetadata", params{
 			"messageId":    "m1",
 			"attachmentId": m.Attachments[0].ID,
-		}, &file)
-		if file != (attachmentView{"m1", "1", "agenda.pdf", "application/pdf", 9}) {
-			t.Errorf("file %+v", file)
+		}, &file))
+		if file != (attachmentView{"m1", "1", "agenda.pdf", "application/pdf", 9, "unknown"}) ||
+			!strings.Contains(text, `untrusted text by "unknown"`) {
+			t.Errorf("file %+v: %s", file, text)
 		}
 		var threads threadsFound
 		use(t, p.door, "alice-mail", "gmail_listThreads", params{"maxResults": 1}, &threads)

@@ -125,6 +125,8 @@ type attachmentView struct {
 	Name    shown  `json:"filename"`
 	Type    shown  `json:"mimeType"`
 	Size    int    `json:"size"`
+	// Untrusted is unknown if there is no mail around it that names its sender.
+	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
 func mailViewOf(m mailbox.Message, whole bool) mailView {
@@ -145,7 +147,13 @@ func mailViewOf(m mailbox.Message, whole bool) mailView {
 }
 
 func attachmentOf(message string, a mailbox.Attachment) attachmentView {
-	return attachmentView{message, shown(a.ID), shown(a.Name), shown(a.MIMEType), a.Size}
+	v := attachmentView{
+		Message: message, ID: shown(a.ID), Name: shown(a.Name), Type: shown(a.MIMEType), Size: a.Size,
+	}
+	if message != "" {
+		v.Untrusted = unknownAuthor
+	}
+	return v
 }
 
 func (b mailTools) getMail(ctx context.Context, c *call, in *readMail) (answer, error) {
@@ -222,7 +230,7 @@ func (v mailView) write(text *strings.Builder, whole bool) {
 
 func (v attachmentView) line() string {
 	return fmt.Sprintf("%s, %s, %d bytes, attachmentId %s", wire.Quoted(string(v.Name)), wire.Quoted(string(v.Type)),
-		v.Size, wire.Visible(string(v.ID)))
+		v.Size, wire.Visible(string(v.ID))) + v.Untrusted.mark()
 }
 
 // threadView is the result of gmail_getThread.

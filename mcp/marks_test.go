@@ -27,6 +27,11 @@ func (h *house) plantAll(t *testing.T) {
 		mine, "ATTENDEE;CN=PLANT-guest;PARTSTAT=ACCEPTED:mailto:mallory@example.net"))
 	h.put(t, work, "rule", wrapped(calendar.Event, "rule", "DTSTART:20260303T090000Z", "DURATION:PT1H", "SUMMARY:"+
 		plant("series"), "RRULE:FREQ=DAILY;COUNT=3", "ORGANIZER:mailto:eve@example.net", mine))
+	lured := calendar.User{
+		ID: "lure-id", Name: "lure", Email: "lure@example.com", DisplayName: plant("person"), Created: noon,
+		Room: calendar.Room{Kind: calendar.Resource, Bookers: calendar.Anybody},
+	}
+	h.Admit(t, lured)
 	h.lend(t, "bob", plant("calendar"), calendar.WriteAccess, "DTSTART:20260303T090000Z", "DURATION:PT1H", "SUMMARY:"+
 		plant("shared"))
 	h.lend(t, "bob", plant("closed"), calendar.ReadAccess, "DTSTART:20260303T090000Z", "DURATION:PT1H", "SUMMARY:"+
@@ -178,6 +183,16 @@ func TestPlantedTextIsMarked(t *testing.T) {
 				"duration_minutes": 30, "date_range": "2026-03-03", "working_hours": "10:00-11:00",
 				"calendar_ids": []calendar.CalendarID{work, shared, feed},
 			}},
+			{"find_time", params{
+				"duration_minutes": 60, "date_range": "2026-03-03", "working_hours": "10:00-11:30",
+				"calendar_ids": []calendar.CalendarID{shared, feed}, "usernames": []string{"bob"}, "without_me": true,
+			}},
+			{"get_free_busy", params{
+				"calendar_ids": []calendar.CalendarID{work, shared, feed}, "start_time": "2026-03-03",
+				"end_time": "2026-03-03",
+			}},
+			{"sum_hours", params{"date_range": "2026-03-03"}},
+			{"list_people", nil},
 			{"undo_change", params{"since": "2020-01-01", "preview": true}},
 			{"calendar_auth_status", nil},
 			{"respond_to_event", params{"calendar_id": work, "event_uid": "letter", "answer": "accept"}},
@@ -223,7 +238,8 @@ func TestPlantedTextIsMarked(t *testing.T) {
 		for _, tool := range []string{
 			"list_calendars", "list_events", "query_events", "get_event", "search", "fetch",
 			"list_invitations", "create_event", "list_changes", "change_many", "get_task", "patch_event",
-			"delete_event", "restore_event", "calendar_auth_status", "find_time",
+			"delete_event", "restore_event", "calendar_auth_status", "find_time", "get_free_busy", "sum_hours",
+			"list_people",
 		} {
 			if !seen[tool] {
 				t.Errorf("%s says nothing of what was planted", tool)

@@ -26,7 +26,7 @@ func TestPeopleAndRoomsAreListed(t *testing.T) {
 			v.People[0].Email != "green@example.com" || v.People[0].Room != calendar.RoomToMeet {
 			t.Errorf("rooms: %+v", v)
 		}
-		const want = `1. "Green room" <green@example.com>, username "green", room for 3, untrusted text by "green"`
+		const want = `1. "Green room", green@example.com, username "green", room for 3, untrusted text by "green"`
 		if text != want {
 			t.Errorf("%s, want %s", text, want)
 		}

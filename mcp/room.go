@@ -92,7 +92,7 @@ func (v peopleView) prose() prose {
 	for i, p := range v.People {
 		fmt.Fprintf(&b, "%d. %s", i+1, wire.Quoted(defused(string(p.Name))))
 		if p.Email != "" {
-			fmt.Fprintf(&b, " <%s>", wire.Visible(string(p.Email)))
+			fmt.Fprintf(&b, ", %s", wire.Visible(string(p.Email)))
 		}
 		fmt.Fprintf(&b, ", username %s", wire.Quoted(string(p.Username)))
 		if p.Room != "" {
