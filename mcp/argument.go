@@ -50,12 +50,8 @@ func inputSchema(fields []field, v wire.Version) json.RawMessage {
 			required = append(required, f.name)
 		}
 	}
-	// Unknown arguments are refused (see unknown). The schema does not say so: that would cost tokens in each tool.
-	schema := wire.ObjectSchema(properties, required)
-	if len(fields) == 0 {
-		schema = schema.With("additionalProperties", false) // MCP "Tools": the schema of a tool without parameters
-	}
-	return wire.EncodeSchema(schema)
+	// Unknown arguments are refused (see unknown). This lets hosts check a call beforehand.
+	return wire.EncodeSchema(wire.ObjectSchema(properties, required).With("additionalProperties", false))
 }
 
 func (f field) schema() wire.Members {

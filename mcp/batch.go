@@ -45,9 +45,8 @@ func (in *manyChanges) takes() []field {
 	changes := bindList(wire.Group, "changes", "A tool and its arguments each.", "a list of objects",
 		readGroup, func(field, map[string]json.RawMessage) string { return "" },
 		func(list []map[string]json.RawMessage) { in.changes = list })
-	changes.group = wire.ObjectSchema(wire.Members{}.
-		With("tool", wire.Typed(wire.Text).With("enum", together)).
-		With("calendar_id", wire.Typed(wire.Text)), []string{"tool"})
+	changes.group = wire.ObjectSchema(
+		wire.Members{}.With("tool", wire.Typed(wire.Text).With("enum", together)), []string{"tool"})
 	return []field{changes.needed().items(mostTogether), yesTo(&in.preview, "preview", "Preview only.")}
 }
 
@@ -70,7 +69,7 @@ type oneOfMany struct {
 	Declined     []shown             `json:"declined,omitempty" doc:"Rooms that this does not book, and why."`
 	Warnings     []string            `json:"warnings,omitempty"`
 	ETag         calendar.ETag       `json:"etag,omitempty"`
-	Untrusted    shown               `json:"untrusted_text_by,omitempty"`
+	Untrusted    shown               `json:"untrusted_text_by,omitempty" once:"true"`
 	// compared is set if the change gives times, whose conflicts are listed; only if it is of one instance.
 	compared, only bool
 }

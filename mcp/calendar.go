@@ -21,7 +21,7 @@ type newCalendar struct {
 
 func (in *newCalendar) takes() []field {
 	return []field{
-		wordTo(&in.name, "name", "Of the calendar.").needed().upTo(longestName),
+		wordTo(&in.name, "name", "Its name.").needed().upTo(longestName),
 		fieldTo(&in.description, "description", "Notes.").upTo(longestText),
 		fieldTo(&in.color, "color", "#RRGGBB."),
 		wordTo(&in.timezone, "timezone", "Default: the user's."),
@@ -40,9 +40,8 @@ func (b calendarTools) rows() []tool {
 		begin: doing(b.listCalendars), gives: calendarsView{},
 	}), reading(tool{
 		name: "get_calendar", title: "Get calendar",
-		description: "Returns one calendar, with what list_calendars leaves out: what may be done, what it holds, " +
-			"and the ctag, a since of list_changes.",
-		begin: within(b.toolbox, b.getCalendar), gives: structuredCalendar{},
+		description: "Returns one calendar with all details: rights, kinds, and the ctag, a since of list_changes.",
+		begin:       within(b.toolbox, b.getCalendar), gives: structuredCalendar{},
 	}), b.once(tool{
 		name: "create_calendar", title: "Create calendar",
 		description: "Makes an empty calendar and returns it with its id.",
@@ -78,7 +77,7 @@ type calendarView struct {
 
 	IsDefault bool  `json:"is_default,omitempty" doc:"Where new events go if the user names none."`
 	LinkedTo  shown `json:"linked_to,omitempty" doc:"Changes are written there first."`
-	Untrusted shown `json:"untrusted_text_by,omitempty" doc:"Others chose its name and description."`
+	Untrusted shown `json:"untrusted_text_by,omitempty" once:"true"`
 
 	CTag string `json:"ctag,omitempty" doc:"Changes with anything in it; list_changes takes it as since."`
 }
@@ -326,12 +325,12 @@ type calendarPatch struct {
 
 func (in *calendarPatch) takes() []field {
 	return append(in.inCalendar.takes(),
-		wordTo(&in.name, "name", "Of the calendar.").upTo(longestName),
+		wordTo(&in.name, "name", "Its name.").upTo(longestName),
 		fieldTo(&in.description, "description", "Notes.").upTo(longestText),
 		fieldTo(&in.color, "color", "#RRGGBB."),
 		wordTo(&in.timezone, "timezone", "IANA name."),
-		yesFieldTo(&in.hidden, "hidden", "Not in lists of events."),
-		yesTo(&in.isDefault, "is_default", "true: new events go here."),
+		yesFieldTo(&in.hidden, "hidden", "Not in lists."),
+		yesTo(&in.isDefault, "is_default", "New events go here."),
 		yesTo(&in.accept, "accept", "Take an offered one."),
 	)
 }

@@ -68,7 +68,7 @@ type changeView struct {
 	UndoneBy string              `json:"undone_by,omitempty"`
 	Lost     bool                `json:"forgotten,omitempty" doc:"Too old to be undone."`
 	// Untrusted covers the title, the description of the change and the calendar's name.
-	Untrusted shown `json:"untrusted_text_by,omitempty"`
+	Untrusted shown `json:"untrusted_text_by,omitempty" once:"true"`
 }
 
 // changesView is the result of list_changes.

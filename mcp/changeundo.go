@@ -20,12 +20,12 @@ func (b changeTools) rows() []tool {
 	return []tool{
 		reading(tool{
 			name: "list_changes", title: "List changes",
-			description: "Lists changes by any app or assistant, and who made them, latest first. undo_change " +
-				"takes a change_id; restore_event restores deleted items.",
+			description: "Lists changes by all apps and assistants, latest first, for undo_change and " +
+				"restore_event.",
 			begin: doing(b.listChanges), gives: changesView{},
 		}), sending(b.changing(tool{
 			name: "undo_change", title: "Undo change",
-			description: "Undoes one change (change_id, from list_changes) or all by one token since a time, " +
+			description: "Undoes one change (change_id) or all by one token since a time, " +
 				"unless the item changed later.",
 			begin: doing(b.undoChange), gives: undoView{},
 		})), b.once(tool{
@@ -40,7 +40,7 @@ func (b changeTools) rows() []tool {
 // undoneView is an object or calendar that an undo restored.
 type undoneView struct {
 	ID       string              `json:"change_id,omitempty" doc:"Of the undo, which can itself be undone."`
-	Did      calendar.ChangeKind `json:"did" doc:"Effect of the undo: created is restored, deleted is removed again."`
+	Did      calendar.ChangeKind `json:"did" doc:"created is restored, deleted is removed again."`
 	Changes  int                 `json:"changes" doc:"How many of its changes were undone."`
 	Undoes   []string            `json:"undoes" doc:"The change_ids of the latest."`
 	Title    shown               `json:"title,omitempty"`
@@ -48,7 +48,7 @@ type undoneView struct {
 	In       shown               `json:"calendar"`
 	UID      shown               `json:"event_uid,omitempty"`
 	// Untrusted covers the title and the calendar's name.
-	Untrusted shown `json:"untrusted_text_by,omitempty"`
+	Untrusted shown `json:"untrusted_text_by,omitempty" once:"true"`
 }
 
 // leftView is a change that was not undone.
@@ -56,7 +56,7 @@ type leftView struct {
 	ID  string `json:"change_id"`
 	Why shown  `json:"why"`
 	// Untrusted covers the names in Why.
-	Untrusted shown `json:"untrusted_text_by,omitempty"`
+	Untrusted shown `json:"untrusted_text_by,omitempty" once:"true"`
 }
 
 // undoView is the result of undo_change.
@@ -64,8 +64,8 @@ type undoView struct {
 	Changes    int          `json:"changes" doc:"How many were undone."`
 	Undone     []undoneView `json:"undone"`
 	Left       []leftView   `json:"left"`
-	MoreUndone int          `json:"more_undone,omitempty" doc:"Further undone changes, not listed."`
-	MoreLeft   int          `json:"more_left,omitempty" doc:"Further changes not undone, not listed."`
+	MoreUndone int          `json:"more_undone,omitempty"`
+	MoreLeft   int          `json:"more_left,omitempty"`
 	Since      string       `json:"since,omitempty"`
 	Others     []shown      `json:"not_searched,omitempty" doc:"The calendars of these people: give calendar_id."`
 	Timezone   string       `json:"timezone,omitempty"`
@@ -86,10 +86,10 @@ type undo struct {
 func (in *undo) takes() []field {
 	return []field{
 		wordTo(&in.change, "change_id", "From list_changes.").upTo(longestID),
-		wordTo(&in.since, "since", "All since then; words as in list_changes."),
+		wordTo(&in.since, "since", "All since then, as in list_changes."),
 		wordTo(&in.token, "token", "With since: this token's; default: yours.").upTo(longestID),
-		yesTo(&in.leaveChanged, "leave_changed", "With since: skip items changed later; else none is undone."),
-		yesTo(&in.preview, "preview", "With since: preview only."),
+		yesTo(&in.leaveChanged, "leave_changed", "With since: skip items changed later."),
+		yesTo(&in.preview, "preview", "With since."),
 		takesOnly(&in.calendar),
 		in.takesZone(),
 	}
@@ -327,7 +327,7 @@ type restoredView struct {
 	Untold   string              `json:"nobody_told,omitempty"`
 	Unbooked []shown             `json:"not_booked,omitempty" doc:"Rooms that the deletion freed."`
 	// Untrusted covers the title.
-	Untrusted shown `json:"untrusted_text_by,omitempty"`
+	Untrusted shown `json:"untrusted_text_by,omitempty" once:"true"`
 }
 
 // lost holds the arguments of restore_event.

@@ -24,7 +24,7 @@ type clash struct {
 	StartLocal   string              `json:"start_local"`
 	StartWeekday string              `json:"start_weekday"`
 	EndLocal     string              `json:"end_local"`
-	Untrusted    shown               `json:"untrusted_text_by,omitempty"`
+	Untrusted    shown               `json:"untrusted_text_by,omitempty" once:"true"`
 }
 
 // clashes are the conflicts and likely duplicates of an event.

@@ -50,7 +50,7 @@ func (in *eventValues) takesRare() []field {
 	return []field{
 		numberFieldTo(&in.minutes, "duration_minutes", "Instead of end.").between(1, longestLasting),
 		wordTo(&in.endZone, "end_timezone", "Of the end, if another."),
-		fieldTo(&in.values.Class, "class", "PRIVATE: hidden in shares.").oneOf(string(edit.Public),
+		fieldTo(&in.values.Class, "class", "Who sees it.").oneOf(string(edit.Public),
 			string(edit.Private),
 			string(edit.Confidential)),
 		fieldTo(&in.values.Color, "color", "As in CSS: teal.").upTo(longestName),
@@ -62,7 +62,7 @@ func (in *eventValues) takesRare() []field {
 // takesGuests returns the parameters that add or remove attendees.
 func (in *eventValues) takesGuests() []field {
 	return []field{
-		listTo(&in.more, "add_attendees", "As in attendees.").items(longestList).upTo(longestTitle),
+		listTo(&in.more, "add_attendees", "To add.").items(longestList).upTo(longestTitle),
 		listTo(&in.less, "remove_attendees", "Addresses.").items(longestList).upTo(longestTitle),
 	}
 }
@@ -72,16 +72,16 @@ func (in *eventValues) takesMore() []field {
 		yesFieldTo(&in.allDay, "all_day", "Whole days."),
 		fieldTo(&in.values.Location, "location", "The place.").upTo(longestText),
 		fieldTo(&in.values.Description, "description", "Notes.").upTo(longestText),
-		listFieldTo(&in.attendees, "attendees", "All: Bob Ray <bob@example.com>; with (optional) if so.",
+		listFieldTo(&in.attendees, "attendees", "All: Bob Ray <bob@example.com> (optional).",
 			strings.TrimSpace).items(longestList).upTo(longestTitle),
 		fieldTo(&in.values.Rule, "rrule", "FREQ=WEEKLY;BYDAY=MO,WE;COUNT=10.").upTo(longestTitle),
 		listFieldTo(&in.alarms, "alarms", alarmForm, strings.TrimSpace).items(longestList),
-		fieldTo(&in.values.Status, "status", "CANCELLED: off, but listed.").oneOf(string(edit.Tentative),
+		fieldTo(&in.values.Status, "status", "CANCELLED: off.").oneOf(string(edit.Tentative),
 			string(edit.Confirmed),
 			string(edit.Cancelled)),
 		fieldTo(&in.values.Transparency, "transparency", "TRANSPARENT: free.").oneOf(string(edit.Opaque),
 			string(edit.Transparent)),
-		listFieldTo(&in.values.Categories, "categories", "Tags; all of them.", strings.TrimSpace).items(longestList).
+		listFieldTo(&in.values.Categories, "categories", "All tags.", strings.TrimSpace).items(longestList).
 			upTo(longestTitle),
 		fieldTo(&in.values.URL, "url", "Its web page.").upTo(longestText),
 	}
@@ -233,7 +233,7 @@ type eventMove struct {
 func (in *eventMove) takes() []field {
 	return slices.Concat([]field{
 		takesCalendar(&in.Calendar), in.takesUID(),
-		wordTo(&in.id, "event_id", "Instead of both: id from search."),
+		wordTo(&in.id, "event_id", "Instead of both."),
 	}, in.takesSeries(), []field{
 		fieldTo(&in.start, "new_start", timeForm),
 		fieldTo(&in.end, "new_end", "Of whole days, the last."),

@@ -49,8 +49,8 @@ type timesView struct {
 
 // zoneView is the time zone of the local times.
 type zoneView struct {
-	Timezone       string     `json:"timezone" doc:"Of all local times here."`
-	TimezoneSource zoneSource `json:"timezone_source"`
+	Timezone       string     `json:"timezone" doc:"Of all local times here." once:"true"`
+	TimezoneSource zoneSource `json:"timezone_source" once:"true"`
 }
 
 // placedView is the times of an event and the time zone that it keeps.
@@ -98,7 +98,7 @@ func (v detailsView) foreign() bool { return v.standingView.foreign() || v.Comme
 // attendeeComment is an attendee's message to the organizer.
 type attendeeComment struct {
 	Comment   shown `json:"comment"`
-	Untrusted shown `json:"untrusted_text_by" doc:"Who wrote it."`
+	Untrusted shown `json:"untrusted_text_by" once:"true"`
 }
 
 // mostComments limits the comments in a result.

@@ -29,8 +29,8 @@ func (b eventTools) rows() []tool {
 			begin:       withSubject(anEvent, b.subject, b.getEvent), gives: fullView{},
 		}), sending(b.changing(tool{
 			name: "update_event", title: "Replace event",
-			description: "Replaces title, start, end, description and location: what you leave out of the last two " +
-				"is removed. Tells attendees. Prefer patch_event.",
+			description: "Replaces title, start, end, description and location; the last two are removed if left " +
+				"out. Prefer patch_event.",
 			begin: withSubject(anEvent, b.aim, b.updateEvent), gives: patchedView{},
 		})), sending(b.changing(tool{
 			name: "patch_event", title: "Change event",
@@ -54,7 +54,7 @@ func (b eventTools) rows() []tool {
 		})), reading(tool{
 			name: "query_events", title: "Query events",
 			description: "Lists one calendar's events with etags; between start and end each instance of a series, " +
-				"else each series once. For days in words, or all calendars: list_events.",
+				"else each series once. For all calendars: list_events.",
 			begin: within(b.toolbox, b.queryEvents), gives: queryView{},
 		}),
 	}
@@ -345,7 +345,7 @@ type deletedView struct {
 	StartWeekday string              `json:"start_weekday"`
 	RecurrenceID string              `json:"recurrence_id,omitempty"`
 	ETag         calendar.ETag       `json:"etag,omitempty" doc:"Of the rest of the series."`
-	Untrusted    shown               `json:"untrusted_text_by,omitempty"`
+	Untrusted    shown               `json:"untrusted_text_by,omitempty" once:"true"`
 	toldView
 }
 

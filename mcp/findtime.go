@@ -36,8 +36,8 @@ var dayWords = [...]string{
 func (b busyTools) findRows() []tool {
 	return []tool{reading(tool{
 		name: "find_time", title: "Find a time",
-		description: "Finds times when the user and everyone named are free, in working hours, best first. Without " +
-			"a time: the next 7 days. For busy times only: get_free_busy.",
+		description: "Finds times when the user and everyone named are free, in working hours, best first; by " +
+			"default in the next 7 days. Busy times: get_free_busy.",
 		begin: doing(b.findTime), gives: slotsView{},
 	})}
 }
@@ -61,7 +61,7 @@ func (in *slotQuestion) takes() []field {
 		yesTo(&in.withoutMe, "without_me", "Leave the user out."),
 		wordTo(&in.hours, "working_hours", "Default: the user's."),
 		listTo(&in.elsewhere, "hours_elsewhere",
-			"Such as bob 09:00-17:00 America/New_York (mon tue); users here: their own.").
+			"Such as bob 09:00-17:00 America/New_York (mon tue).").
 			items(mostAsked).upTo(longestTitle),
 		listTo(&in.days, "days", "Default: the user's.").items(len(dayWords)).oneOf(dayWords[:]...),
 		numberTo(&in.limit, "limit", "Default 5.").between(1, mostSlots),

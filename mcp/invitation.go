@@ -47,7 +47,7 @@ func (in *eventAnswer) takes() []field {
 		textTo(&in.comment, "comment", "For its sender.").upTo(longestTitle),
 		fieldTo(&in.start, "start", "Of the proposal, or yours."),
 		fieldTo(&in.end, "end", "Of the proposal."),
-		wordTo(&in.RecurrenceID, "recurrence_id", "Of a series, as listed."),
+		wordTo(&in.RecurrenceID, "recurrence_id", "Of a series."),
 		textTo(&in.scope, "scope", "Of a series; ask.").oneOf(string(edit.This), string(edit.All)),
 		in.takesMatch(),
 	})
@@ -63,7 +63,7 @@ type respondedView struct {
 	StartWeekday string              `json:"start_weekday"`
 	Answered     string              `json:"answered"`
 	ETag         calendar.ETag       `json:"etag"`
-	Untrusted    shown               `json:"untrusted_text_by,omitempty"`
+	Untrusted    shown               `json:"untrusted_text_by,omitempty" once:"true"`
 	keptView
 	toldView
 }

@@ -42,7 +42,7 @@ type subscription struct{ url, name string }
 func (in *subscription) takes() []field {
 	return []field{
 		wordTo(&in.url, "url", "Or a followed_by_apps id.").needed().upTo(longestAddress),
-		wordTo(&in.name, "name", "Of the calendar.").upTo(longestName),
+		wordTo(&in.name, "name", "Its name.").upTo(longestName),
 	}
 }
 
@@ -86,7 +86,7 @@ type subscribedView struct {
 	Calendar calendar.CalendarID `json:"calendar_id"`
 	Name     shown               `json:"name"`
 	// Untrusted covers the name.
-	Untrusted shown `json:"untrusted_text_by,omitempty"`
+	Untrusted shown `json:"untrusted_text_by,omitempty" once:"true"`
 	arrivedView
 }
 
@@ -109,7 +109,7 @@ type accountView struct {
 	Checked   string             `json:"checked,omitempty"`
 	Calendars int                `json:"calendars"`
 	// Untrusted covers the name and the error.
-	Untrusted shown `json:"untrusted_text_by"`
+	Untrusted shown `json:"untrusted_text_by" once:"true"`
 }
 
 // unseenView is a feed that only the user's apps follow.
@@ -117,7 +117,7 @@ type unseenView struct {
 	ID   calendar.CalendarID `json:"id"`
 	Name shown               `json:"name"`
 	// Untrusted covers the name.
-	Untrusted shown `json:"untrusted_text_by"`
+	Untrusted shown `json:"untrusted_text_by" once:"true"`
 }
 
 // linkedView lists the linked accounts in calendar_auth_status.

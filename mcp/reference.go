@@ -41,7 +41,7 @@ func (r *reference) takesUID() field {
 // takesSeries returns the parameters that select instances of a series.
 func (r *reference) takesSeries() []field {
 	return []field{
-		wordTo(&r.RecurrenceID, "recurrence_id", "Of a series, as listed."),
+		wordTo(&r.RecurrenceID, "recurrence_id", "Of a series."),
 		textTo(&r.scope, "scope", "Of a series; ask.").
 			oneOf(string(edit.This), string(edit.Following), string(edit.All)),
 	}

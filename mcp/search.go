@@ -19,7 +19,7 @@ func (b searchTools) rows() []tool {
 	return []tool{reading(tool{
 		name: "search_events", title: "Search events",
 		description: "Finds events by words in title, notes, place or people (all words, or their beginnings), " +
-			"next first. For a time, without words: list_events.",
+			"next first. For a time: list_events.",
 		begin: doing(b.searchEvents), gives: foundView{},
 	}), reading(tool{
 		name: "search", title: "Search (for connectors)",
@@ -65,10 +65,10 @@ type foundView struct {
 	Window    spanView      `json:"window"`
 	Meant     shown         `json:"did_you_mean,omitempty" doc:"Nothing matches the words; these were found instead."`
 
-	Tasks int `json:"tasks,omitempty" doc:"No event, but this many tasks match: list_tasks with the same query."`
+	Tasks int `json:"tasks,omitempty" doc:"Matching tasks: list_tasks with the same query."`
 	zoneView
 	// Untrusted covers did_you_mean, whose words come from the events.
-	Untrusted shown `json:"untrusted_text_by,omitempty"`
+	Untrusted shown `json:"untrusted_text_by,omitempty" once:"true"`
 }
 
 func (b searchTools) searchEvents(ctx context.Context, c *call, in *searchQuestion) (answer, error) {
@@ -152,7 +152,7 @@ type resultView struct {
 	Title shown  `json:"title"`
 	URL   string `json:"url"`
 	foundTask
-	Untrusted shown `json:"untrusted_text_by,omitempty"`
+	Untrusted shown `json:"untrusted_text_by,omitempty" once:"true"`
 }
 
 func (b searchTools) search(ctx context.Context, c *call, in *searchText) (answer, error) {

@@ -195,7 +195,7 @@ type subtaskView struct {
 	ID    string `json:"id"`
 	Title shown  `json:"title"`
 	// Untrusted marks a subtask that another user wrote under the user's own task.
-	Untrusted shown `json:"untrusted_text_by,omitempty"`
+	Untrusted shown `json:"untrusted_text_by,omitempty" once:"true"`
 }
 
 // fetchTask is fetch for a task. It returns noEvent if the id belongs to no task either.
@@ -279,7 +279,7 @@ type fetchedView struct {
 	URL      string       `json:"url"`
 	Metadata metadataView `json:"metadata"`
 	// Untrusted covers all of it.
-	Untrusted shown `json:"untrusted_text_by,omitempty"`
+	Untrusted shown `json:"untrusted_text_by,omitempty" once:"true"`
 }
 
 // foreign is always true: models never write this text back.

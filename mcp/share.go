@@ -51,7 +51,7 @@ type newShare struct {
 
 func (in *newShare) takes() []field {
 	return append(in.withUser.takes(), textTo(&in.permission, "permission",
-		"free-busy: when the owner is busy, not with what.").
+		"free-busy: only busy times.").
 		needed().oneOf(sharePermissions()...))
 }
 
@@ -99,7 +99,7 @@ type offeredView struct {
 	Name       shown               `json:"name"`
 	Owner      shown               `json:"owner"`
 	Permission string              `json:"permission"`
-	Untrusted  shown               `json:"untrusted_text_by"`
+	Untrusted  shown               `json:"untrusted_text_by" once:"true"`
 }
 
 // offered returns at most that many calendars that wait for the user's acceptance, and reports whether there are more.

@@ -196,10 +196,13 @@ func deeds() []deed {
 			needs: calendar.FreeBusyAccess,
 		},
 
-		{tool: "sum_hours", arguments: `{` + week + `}`, everywhere: true, needs: calendar.ReadAccess, lists: true},
 		{
-			tool: "sum_hours", arguments: `{"calendar_id":"CAL",` + week + `}`, needs: calendar.FreeBusyAccess,
-			lists: true,
+			tool: "sum_hours", arguments: `{"date_range":"2026-03-02 to 2026-03-08"}`, everywhere: true,
+			needs: calendar.ReadAccess, lists: true,
+		},
+		{
+			tool: "sum_hours", arguments: `{"calendar_id":"CAL","date_range":"2026-03-02 to 2026-03-08"}`,
+			needs: calendar.FreeBusyAccess, lists: true,
 		},
 		{tool: "list_people", arguments: `{}`, everywhere: true, needs: calendar.OwnerAccess + 1},
 

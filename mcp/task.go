@@ -75,7 +75,7 @@ func (in *taskValues) takesMore() []field {
 		fieldTo(&in.values.Rule, "rrule", "FREQ=WEEKLY;BYDAY=MO. Needs start.").upTo(longestTitle),
 		listFieldTo(&in.alarms, "alarms", alarmForm, strings.TrimSpace).items(longestList),
 		fieldTo(&in.values.URL, "url", "Its web page.").upTo(longestText),
-		listFieldTo(&in.values.Categories, "categories", "Tags; all of them.", strings.TrimSpace).items(longestList).
+		listFieldTo(&in.values.Categories, "categories", "All tags.", strings.TrimSpace).items(longestList).
 			upTo(longestTitle),
 	}
 }
@@ -111,7 +111,7 @@ type taskPatch struct {
 
 func (in *taskPatch) takes() []field {
 	return slices.Concat(in.takesTask(), in.takesSeries(), []field{
-		yesFieldTo(&in.completed, "completed", "Done, or open again."),
+		yesFieldTo(&in.completed, "completed", "Done or not."),
 		in.takesTitle(),
 	}, in.takesTimes(), []field{in.takesZoneKept()},
 		in.takesMore(), []field{in.takesMatch()})
@@ -243,7 +243,7 @@ func (r *reference) takesTask() []field {
 type taskQuestion struct{ reference }
 
 func (in *taskQuestion) takes() []field {
-	return append(in.takesTask(), wordTo(&in.RecurrenceID, "recurrence_id", "Of a series, as listed."), in.takesZone())
+	return append(in.takesTask(), wordTo(&in.RecurrenceID, "recurrence_id", "Of a series."), in.takesZone())
 }
 
 // wholeTask is the result of get_task.
@@ -332,7 +332,7 @@ type deletedTask struct {
 	Title        shown               `json:"title"`
 	RecurrenceID string              `json:"recurrence_id,omitempty"`
 	ETag         calendar.ETag       `json:"etag,omitempty"`
-	Untrusted    shown               `json:"untrusted_text_by,omitempty"`
+	Untrusted    shown               `json:"untrusted_text_by,omitempty" once:"true"`
 }
 
 // foreign is always true: models never write this text back.

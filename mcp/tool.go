@@ -277,7 +277,7 @@ type problem struct {
 	// Wait is the number of seconds after which the call can be repeated.
 	Wait int `json:"retry_after,omitempty"`
 	// Untrusted covers the text in quotation marks.
-	Untrusted shown `json:"untrusted_text_by,omitempty"`
+	Untrusted shown `json:"untrusted_text_by,omitempty" once:"true"`
 }
 
 // coreTools are the tools for everyday work. Models get lost in long lists: an assistant with only these tools picks
