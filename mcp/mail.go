@@ -321,12 +321,8 @@ func (p *mailError) render(v wire.Version) wire.Refusal {
 	if p.hint != "" {
 		text += " (" + p.hint + ")"
 	}
-	if v.Plain() || p.Fault == mailbox.Unavailable {
-		code := mailCodes[p.Fault]
-		if !v.Plain() {
-			code = wire.CodeInternal
-		}
-		e := wire.Errorf(code, "%s", text)
+	if v.Plain() {
+		e := wire.Errorf(mailCodes[p.Fault], "%s", text)
 		e.Data, _ = json.Marshal(view) // strings and numbers
 		if p.Fault == mailbox.Unavailable {
 			return wire.Refusal{Err: e, Status: http.StatusServiceUnavailable}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	mcpgo "github.com/mark3labs/mcp-go/mcp"
 
 	"caldav-mcp-server/auth/vault"
 	"caldav-mcp-server/calendar"
@@ -671,4 +672,27 @@ func bodyOf(r *http.Request) string {
 		return err.Error()
 	}
 	return string(body)
+}
+
+// TestUnavailableMailIsToldToModels: later versions get a result, like for all errors of a mail; the first version gets
+// an error with status 503.
+func TestUnavailableMailIsToldToModels(t *testing.T) {
+	t.Parallel()
+	p := &mailError{boxError: boxError{Fault: mailbox.Unavailable, Why: "the account's secret cannot be opened"}}
+	if r := p.render("2025-11-25"); r.Err != nil || !r.Result.IsError ||
+		!strings.Contains(contentOf(r.Result), "SERVICE_UNAVAILABLE: the account's secret") {
+		t.Errorf("later: %+v", r)
+	}
+	if r := p.render(wire.FirstVersion); r.Err == nil || r.Err.Code != wire.CodeTool ||
+		r.Status != http.StatusServiceUnavailable {
+		t.Errorf("first: %+v", r)
+	}
+}
+
+// contentOf is the first text of a result.
+func contentOf(r *mcpgo.CallToolResult) string {
+	if text, ok := r.Content[0].(mcpgo.TextContent); ok {
+		return text.Text
+	}
+	return ""
 }

@@ -227,9 +227,12 @@ func (p *program) mcpDoor(ctx context.Context, front *frontage, h *app.App, page
 	handler := mcp.New(config)
 	inner := handler.Guard(h.Auth.Require(door, named(onlyAsked(handler.ServeMCP))))
 	mux := http.NewServeMux()
-	mux.Handle(settings.MCPPath, inner)
-	if base := c.BasePath(); base != "" {
-		mux.Handle(base+settings.MCPPath, inner)
+	// Some users type the address with a slash at its end.
+	for _, path := range [...]string{settings.MCPPath, settings.MCPPath + "/{$}"} {
+		mux.Handle(path, inner)
+		if base := c.BasePath(); base != "" {
+			mux.Handle(base+path, inner)
+		}
 	}
 	mux.HandleFunc("/", notHere)
 	return server.Door{
