@@ -353,8 +353,8 @@ func (b busyTools) errNobody(ctx context.Context, c *call, name string) error {
 	if len(rooms) > 0 {
 		e.Message += "; rooms and resources: " + strings.Join(rooms[:min(len(rooms), maxNamed)], ", ")
 	}
-	e.Hint = "give a login name or a mail address: a full name is enough only for people you share a calendar with, whom " +
-		"list_people lists"
+	e.Hint = "give a login name or a mail address: a full name is enough only for people you share a calendar with " +
+		"(see list_people)"
 	return e
 }
 
