@@ -59,6 +59,7 @@ func newHouse(t *testing.T, url string) *house {
 
 func (h *house) open() *store.Store {
 	h.Helper()
+	housetest.Furnish(h, h.url)
 	s, err := store.Open(h.Context(), h.url, store.Options{Now: h.now})
 	if err != nil {
 		h.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
+	"caldav-mcp-server/internal/housetest"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/mcp"
 	"caldav-mcp-server/store"
@@ -33,7 +34,9 @@ func open(t testing.TB) *doors {
 	clock := func() time.Time { return opening }
 	ids := 0
 	newID := func() string { ids++; return fmt.Sprintf("00000000-0000-4000-8000-%012d", ids) }
-	s, err := store.Open(t.Context(), testdb.SQLite(t), store.Options{Now: clock})
+	url := testdb.SQLite(t)
+	housetest.Furnish(t, url)
+	s, err := store.Open(t.Context(), url, store.Options{Now: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
