@@ -53,13 +53,22 @@ func (a AppLogin) Elsewhere(from netip.Addr) bool {
 	return siteOf(networkOf(a.From)) != siteOf(networkOf(from))
 }
 
+// AppLoginAnswer is a user's answer to a request. ForOthers becomes [TokenSpec.ForOthers].
+type AppLoginAnswer struct{ Allowed, ForOthers bool }
+
+// AllowedApp is the permission that a user gave a request. ForOthers becomes [TokenSpec.ForOthers].
+type AllowedApp struct {
+	User      calendar.User
+	ForOthers bool
+}
+
 // AppLoginStore is the part of a [Store] that keeps the answers to apps.
 type AppLoginStore interface {
 	// AnswerAppLogin records a user's answer to a request. Exists when it was answered before.
-	AnswerAppLogin(ctx context.Context, id string, user calendar.UserID, allowed bool, until time.Time) error
-	// TakeAppLogin returns the user who allowed a request, once. NotFound when no user did, or the answer was taken,
-	// has expired or was ended with the user's other access.
-	TakeAppLogin(ctx context.Context, id string, now time.Time) (calendar.User, error)
+	AnswerAppLogin(ctx context.Context, id string, user calendar.UserID, a AppLoginAnswer, until time.Time) error
+	// TakeAppLogin returns the permission that a user gave a request, once. NotFound when no user did, or the answer
+	// was taken, has expired or was ended with the user's other access.
+	TakeAppLogin(ctx context.Context, id string, now time.Time) (AllowedApp, error)
 }
 
 // StartAppLogin returns the states of a new request: for the address that the user opens, and for the app.
@@ -101,25 +110,25 @@ func (s *SignInFlow) appLogin(ctx context.Context, of purpose, sealed SealedStat
 }
 
 // AnswerAppLogin records the answer of a user. The first answer counts.
-func (s *SignInFlow) AnswerAppLogin(ctx context.Context, a AppLogin, u calendar.User, allowed bool) error {
-	err := s.store.AnswerAppLogin(ctx, a.ID, u.ID, allowed, a.Expires())
+func (s *SignInFlow) AnswerAppLogin(ctx context.Context, a AppLogin, u calendar.User, answer AppLoginAnswer) error {
+	err := s.store.AnswerAppLogin(ctx, a.ID, u.ID, answer, a.Expires())
 	return during("storing the answer to an app", reworded(err, calendar.Exists,
 		"this request was answered already; start again in the app"))
 }
 
-// TakeAppLogin returns the request of the app's state and the user who allowed it, once. NotFound until then, and
+// TakeAppLogin returns the request of the app's state and its user's permission, once. NotFound until then, and
 // afterwards.
-func (s *SignInFlow) TakeAppLogin(ctx context.Context, app SealedState) (AppLogin, calendar.User, error) {
+func (s *SignInFlow) TakeAppLogin(ctx context.Context, app SealedState) (AppLogin, AllowedApp, error) {
 	a, err := s.appLogin(ctx, appLoginApp, app)
 	if err != nil {
 		if calendar.ReasonOf(err) == calendar.Invalid {
 			err = calendar.Errorf(calendar.NotFound, "", "the token is unknown or has expired")
 		}
-		return a, calendar.User{}, err
+		return a, AllowedApp{}, err
 	}
-	u, err := s.store.TakeAppLogin(ctx, a.ID, s.seconds())
-	if err == nil && !u.GetsIn() {
+	allowed, err := s.store.TakeAppLogin(ctx, a.ID, s.seconds())
+	if err == nil && !allowed.User.GetsIn() {
 		err = calendar.Errorf(calendar.NotFound, "", "the user is disabled")
 	}
-	return a, u, during("looking for the answer to an app", err)
+	return a, allowed, during("looking for the answer to an app", err)
 }

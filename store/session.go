@@ -140,28 +140,30 @@ func (s credentialStore) Redeem(ctx context.Context, id auth.PasswordLinkID, h a
 
 // AnswerAppLogin implements [auth.Store].
 func (s credentialStore) AnswerAppLogin(
-	ctx context.Context, id string, user calendar.UserID, allowed bool, until time.Time,
+	ctx context.Context, id string, user calendar.UserID, a auth.AppLoginAnswer, until time.Time,
 ) error {
-	return s.run(ctx, `INSERT INTO app_logins (id, user_id, allowed, until) VALUES ($1, $2, $3, $4)`,
-		id, user, allowed, until.Unix())
+	return s.run(ctx, `INSERT INTO app_logins (id, user_id, allowed, for_others, until)
+		VALUES ($1, $2, $3, $4, $5)`, id, user, a.Allowed, a.ForOthers, until.Unix())
 }
 
 // TakeAppLogin implements [auth.Store].
-func (s credentialStore) TakeAppLogin(ctx context.Context, id string, now time.Time) (calendar.User, error) {
+func (s credentialStore) TakeAppLogin(ctx context.Context, id string, now time.Time) (auth.AllowedApp, error) {
 	// Apps ask every few seconds, so a request without an answer must not wait for the writer.
 	if _, err := db.RowOf(ctx, s.db.Reads, db.ScanText, `SELECT id FROM app_logins
 		WHERE id = $1 AND allowed AND until > $2`, id, now.Unix()); err != nil {
-		return calendar.User{}, err
+		return auth.AllowedApp{}, err
 	}
-	var u calendar.User
+	var allowed auth.AllowedApp
 	err := s.transact(ctx, func(t *transaction) error {
-		user, err := db.RowOf(ctx, t, db.ScanOnly[calendar.UserID], `UPDATE app_logins SET allowed = FALSE
-			WHERE id = $1 AND allowed RETURNING user_id`, id)
+		var user calendar.UserID
+		_, err := db.RowOf(ctx, t, func(row db.Scanner) (bool, error) {
+			return true, row.Scan(&user, &allowed.ForOthers)
+		}, `UPDATE app_logins SET allowed = FALSE WHERE id = $1 AND allowed RETURNING user_id, for_others`, id)
 		if err != nil {
 			return err
 		}
-		u, err = userTx{t}.UserByID(ctx, user)
+		allowed.User, err = userTx{t}.UserByID(ctx, user)
 		return err
 	})
-	return u, err
+	return allowed, err
 }

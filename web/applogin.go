@@ -80,21 +80,21 @@ func (p *pageRequest) pollAppLogin() error {
 	if err != nil {
 		return err
 	}
-	asked, u, err := p.Auth.TakeAppLogin(p.r.Context(), token)
+	asked, allowed, err := p.Auth.TakeAppLogin(p.r.Context(), token)
 	if err != nil {
 		return err
 	}
 	_, secret, err := p.Auth.CreateToken(p.r.Context(), auth.TokenSpec{
-		User: u.Name, Name: asked.Name(), Scopes: calendar.ScopeAll,
+		User: allowed.User.Name, Name: asked.Name(), Scopes: calendar.ScopeAll, ForOthers: allowed.ForOthers,
 	})
 	if err != nil {
 		return err
 	}
 	if p.Named != nil {
-		p.Named(p.r.Context(), u.Name)
+		p.Named(p.r.Context(), allowed.User.Name)
 	}
 	sendJSON(p.w, http.StatusOK, appCredentials{
-		strings.TrimSuffix(p.address().String(), "/"), u.Name, secret,
+		strings.TrimSuffix(p.address().String(), "/"), allowed.User.Name, secret,
 	})
 	return nil
 }
@@ -150,6 +150,10 @@ type appLoginContent struct {
 	Elsewhere  bool
 	// Started and Until are times of the day.
 	Started, Until string
+	// Delegators are the users who made the visitor their delegate; the box for their calendars is shown if there are
+	// any. Others is set if it is ticked.
+	Delegators string
+	Others     bool
 	// Answer is "allow" or "deny" once the user has answered.
 	Answer string
 }
@@ -167,11 +171,16 @@ func (p appLoginPages) request() (auth.AppLogin, error) {
 
 func (p appLoginPages) asked() (appLoginContent, error) {
 	a, err := p.request()
+	if err != nil {
+		return appLoginContent{}, err
+	}
+	from, err := p.Service.DelegatedTo(p.r.Context(), p.caller())
 	here, c := p.ClientAddr(p.r), p.clock()
 	return appLoginContent{
 		State: p.r.PathValue("state"), User: p.user().Name, Name: a.Name(), Agent: a.Agent,
 		From: a.From.String(), Here: here.String(), Elsewhere: a.Elsewhere(here),
 		Started: c.Ago(a.Started), Until: c.time(a.Expires()),
+		Delegators: delegatorsIn(from),
 	}, err
 }
 
@@ -184,13 +193,15 @@ func (p appLoginPages) answer() error {
 	if err != nil {
 		return err
 	}
-	content.Answer = p.field("answer")
+	content.Answer, content.Others = p.field("answer"), p.field("others") != ""
 	allow := content.Answer == "allow"
 	if allow {
 		err = p.Auth.RoomForToken(p.r.Context(), p.user().ID)
 	}
 	if err == nil {
-		err = p.Auth.AnswerAppLogin(p.r.Context(), a, p.user(), allow)
+		err = p.Auth.AnswerAppLogin(p.r.Context(), a, p.user(), auth.AppLoginAnswer{
+			Allowed: allow, ForOthers: content.Others,
+		})
 	}
 	if err != nil {
 		content.Answer = ""

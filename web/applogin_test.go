@@ -88,6 +88,32 @@ func TestAppLogin(t *testing.T) {
 	})
 }
 
+// The password of an app reaches the calendars of people who made its user their delegate only if the user ticks a
+// box, which is shown to delegates.
+func TestAppLoginForDelegates(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.user("ann")
+		h.user("bob")
+		const box = "calendars of people who made you their delegate"
+		b := h.as("bob")
+		b.get(h.app(davx5).page).shows(http.StatusOK).hides(box)
+		h.as("ann").post("delegates", "with", "bob", "access", "write").shows(http.StatusOK)
+		for _, ticked := range []string{"", "yes"} {
+			app := h.app(davx5)
+			b.get(app.page).shows(http.StatusOK, box, "ann")
+			b.post(app.page, "answer", "allow", "others", ticked).shows(http.StatusOK, "go back to the app")
+			var got struct{ LoginName, AppPassword string }
+			h.must(json.Unmarshal([]byte(app.poll().shows(http.StatusOK).body), &got))
+			c, err := h.auth.VerifyBasic(t.Context(), got.LoginName, got.AppPassword, netip.MustParseAddr("192.0.2.9"))
+			h.must(err)
+			if c.ForOthers != (ticked != "") {
+				t.Errorf("with the box %q, the app's caller is %+v", ticked, c)
+			}
+		}
+	})
+}
+
 // The user proves their identity anew, may refuse, and has twenty minutes. Other access that ends takes the answer
 // along.
 func TestAppLoginRefused(t *testing.T) {

@@ -3,8 +3,12 @@ package storetest
 import (
 	"time"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 )
+
+// allow is the answer of a user who ticks the box for delegated calendars.
+var allow = auth.AppLoginAnswer{Allowed: true, ForOthers: true}
 
 func appLoginTests() []test {
 	return []test{
@@ -20,25 +24,25 @@ func appLoginOnce(b *bundle) {
 		return err
 	}
 	b.refused(take("one"), calendar.NotFound, "")
-	b.must(b.AnswerAppLogin(b.Context(), "one", ann.ID, true, until))
-	b.refused(b.AnswerAppLogin(b.Context(), "one", ann.ID, true, until), calendar.Exists, "")
-	gives(b, "user", ann)(b.TakeAppLogin(b.Context(), "one", b.now()))
+	b.must(b.AnswerAppLogin(b.Context(), "one", ann.ID, allow, until))
+	b.refused(b.AnswerAppLogin(b.Context(), "one", ann.ID, allow, until), calendar.Exists, "")
+	gives(b, "permission", auth.AllowedApp{User: ann, ForOthers: true})(b.TakeAppLogin(b.Context(), "one", b.now()))
 	b.refused(take("one"), calendar.NotFound, "")
-	b.refused(b.AnswerAppLogin(b.Context(), "one", ann.ID, true, until), calendar.Exists, "")
+	b.refused(b.AnswerAppLogin(b.Context(), "one", ann.ID, allow, until), calendar.Exists, "")
 
-	b.must(b.AnswerAppLogin(b.Context(), "refused", ann.ID, false, until))
+	b.must(b.AnswerAppLogin(b.Context(), "refused", ann.ID, auth.AppLoginAnswer{}, until))
 	b.refused(take("refused"), calendar.NotFound, "")
-	b.must(b.AnswerAppLogin(b.Context(), "late", ann.ID, true, until))
+	b.must(b.AnswerAppLogin(b.Context(), "late", ann.ID, allow, until))
 	b.pass(time.Minute)
 	b.refused(take("late"), calendar.NotFound, "")
 	b.must(b.Tidy(b.Context(), b.now(), b.now()))
-	b.must(b.AnswerAppLogin(b.Context(), "late", ann.ID, true, until))
+	b.must(b.AnswerAppLogin(b.Context(), "late", ann.ID, allow, until))
 }
 
 func appLoginEnded(b *bundle) {
 	ann, bob := b.user("ann"), b.user("bob")
-	b.must(b.AnswerAppLogin(b.Context(), "anns", ann.ID, true, b.now().Add(time.Minute)))
-	b.must(b.AnswerAppLogin(b.Context(), "bobs", bob.ID, true, b.now().Add(time.Minute)))
+	b.must(b.AnswerAppLogin(b.Context(), "anns", ann.ID, allow, b.now().Add(time.Minute)))
+	b.must(b.AnswerAppLogin(b.Context(), "bobs", bob.ID, allow, b.now().Add(time.Minute)))
 	b.must(b.EndAccess(b.Context(), ann.ID, b.now()))
 	_, err := b.TakeAppLogin(b.Context(), "anns", b.now())
 	b.refused(err, calendar.NotFound, "")
