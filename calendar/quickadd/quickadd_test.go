@@ -175,6 +175,28 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// TestPassedWeekday: a weekday whose time has passed today is the one of the next week.
+func TestPassedWeekday(t *testing.T) {
+	t.Parallel()
+	for _, one := range []struct{ language, text, want string }{
+		{"en", "Lunch Friday 13:00", "Lunch | 2026-02-27 13:00-14:00"},
+		{"en", "Lunch on Friday 13:00-14:30", "Lunch | 2026-02-27 13:00-14:30"},
+		{"en", "Trip Friday 13:00 to Saturday 12:00", "Trip | 2026-02-27 13:00 to 2026-02-28 12:00"},
+		{"en", "Lunch Friday 17:00", "Lunch | 2026-02-20 17:00-18:00"},
+		{"en", "Lunch today 13:00", "Lunch | 2026-02-20 13:00-14:00"},
+		{"en", "Lunch this Friday 13:00", "Lunch | 2026-02-20 13:00-14:00"},
+		{"en", "Holiday Friday", "Holiday | 2026-02-20"},
+		{"de", "Essen Freitag 13 Uhr", "Essen | 2026-02-27 13:00-14:00"},
+		{"de", "Essen am Freitag um 17 Uhr", "Essen | 2026-02-20 17:00-18:00"},
+	} {
+		r := reader(t, one.language)
+		r.Now = time.Date(2026, 2, 20, 14, 0, 0, 0, time.UTC) // Friday, 15:00 in Berlin
+		if got := written(r.Read(one.text)); got != one.want {
+			t.Errorf("%q: %s, want %s", one.text, got, one.want)
+		}
+	}
+}
+
 // TestClockChanges: hours are exact, and times on the clock are not moved.
 func TestClockChanges(t *testing.T) {
 	t.Parallel()

@@ -453,6 +453,7 @@ func (p *parser) place() {
 	if p.rule != nil && p.rule.part != "" {
 		p.when.first.clock = p.rule.clock(p.when.first.clock)
 	}
+	p.nextWeekday()
 	start, timed := p.start()
 	if p.rule != nil {
 		p.repeat(&start, timed)
@@ -502,6 +503,26 @@ func (p *parser) start() (ical.Civil, bool) {
 		start = start.AddDays(1)
 	}
 	return start, true
+}
+
+// nextWeekday moves "Friday 13:00" to the next week if it is Friday afternoon. "This Friday" and "today" stay.
+func (p *parser) nextWeekday() {
+	w := &p.when
+	if p.rule != nil || w.first.day == nil || !w.first.day.weekly || w.first.clock == nil {
+		return
+	}
+	if start, _ := p.start(); start.After(p.Zone.Civil(p.Now)) {
+		return
+	}
+	for _, day := range []**days{&w.first.day, &w.last.day} {
+		if *day == nil {
+			continue
+		}
+		next := **day
+		if next.first, next.last = next.first.AddDays(7), next.last.AddDays(7); next.last.Valid() {
+			*day = &next
+		}
+	}
 }
 
 // end returns the end of an event with a time.
