@@ -224,6 +224,43 @@ func TestEventForm(t *testing.T) {
 	})
 }
 
+// The end of a flight is on the clock where it lands: on the event's page, in the form, and after a change.
+func TestFlight(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann := h.user("ann")
+		cal := h.made(ann, "Work")
+		flight := object("VEVENT", "lh400", "Flight", "DTSTART;TZID=Europe/Berlin:20260506T100000",
+			"DTEND;TZID=America/New_York:20260506T130000")
+		h.put(callerOf(ann), cal, flight)
+		b := h.as("ann")
+		page := b.get(b.get("/calendar/week/2026-05-06").link("Flight")).shows(http.StatusOK,
+			"10:00–19:00", "10:00 (Europe/Berlin) – Wed 6 May, 13:00 (America/New_York)")
+		form := b.get(page.link("Edit event"))
+		for _, value := range []string{`value="13:00"`, `value="America/New_York"`} {
+			if !strings.Contains(form.body, value) {
+				t.Errorf("no field of the form has %s", value)
+			}
+		}
+		form.submit("/edit")
+		if got := h.stored(ann, cal, "lh400"); got != string(flight) {
+			t.Errorf("saving without a change changed the event:\n%s", got)
+		}
+		form.submit("/edit", "end-time", "14:15").shows(http.StatusOK, "Saved")
+		for _, line := range []string{
+			"DTSTART;TZID=Europe/Berlin:20260506T100000", "DTEND;TZID=America/New_York:20260506T141500",
+		} {
+			if got := h.stored(ann, cal, "lh400"); !strings.Contains(got, line+"\r\n") {
+				t.Errorf("the flight lacks %s:\n%s", line, got)
+			}
+		}
+		b.get(page.link("Edit event")).submit("/edit", "title", "Flight home").shows(http.StatusOK, "Saved")
+		if got := h.stored(ann, cal, "lh400"); !strings.Contains(got, "DTEND;TZID=America/New_York:20260506T141500\r\n") {
+			t.Errorf("a change of the title moved the end:\n%s", got)
+		}
+	})
+}
+
 // One line fills the form, and the page shows how it was understood.
 func TestQuickAdd(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,6 @@ import (
 	"caldav-mcp-server/calendar/ledger"
 	"caldav-mcp-server/calendar/lookup"
 	"caldav-mcp-server/calendar/query"
-	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/calendar/schedule"
 	"caldav-mcp-server/calendar/timetext"
 	"caldav-mcp-server/ical"
@@ -294,19 +293,26 @@ func (p *Planner) elsewhere(i query.Instance) string {
 	if i.Start.AllDay || i.Start.Floating || i.Start.Time.IsZero() {
 		return ""
 	}
-	var said []string
-	for _, m := range []recur.Moment{i.Start, i.End} {
-		_, there := m.Time.Zone()
-		_, here := p.here(m.Time).Zone()
-		if there != here && m.Time.Location() != time.UTC {
-			said = append(said, p.Language.ShortDate(m.Time)+", "+p.Language.Time(m.Time, false)+" ("+
-				m.Time.Location().String()+")")
-		}
+	start, end := i.Start.Time, endThere(i)
+	if !p.foreign(start) && !p.foreign(end) {
+		return ""
 	}
-	if len(said) == 2 {
-		return p.text("planner.range", "first", said[0], "last", said[1])
+	if !end.After(start) {
+		return p.onItsClock(start)
 	}
-	return strings.Join(said, "")
+	return p.text("planner.range", "first", p.onItsClock(start), "last", p.onItsClock(end))
+}
+
+// foreign reports whether the clock of a time differs from the visitor's.
+func (p *Planner) foreign(t time.Time) bool {
+	_, there := t.Zone()
+	_, here := p.here(t).Zone()
+	return there != here && t.Location() != time.UTC
+}
+
+// onItsClock formats a time in its own zone.
+func (p *Planner) onItsClock(t time.Time) string {
+	return p.Language.ShortDate(t) + ", " + p.Language.Time(t, false) + " (" + t.Location().String() + ")"
 }
 
 // texts splits a text at its links.

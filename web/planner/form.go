@@ -190,9 +190,9 @@ func (p *Planner) FormOf(cal calendar.Calendar, i query.Instance) EventForm {
 	default:
 		f.Zone = start.Location().String()
 		f.setTimes(start, end.In(start.Location()))
-		if there := end.Location().String(); there != f.Zone && hasEndZone(c) {
-			f.EndZone = there
-			f.End, f.EndTime = end.Format(time.DateOnly), end.Format(clockForm)
+		if there := endThere(i); there.Location().String() != f.Zone {
+			f.EndZone = there.Location().String()
+			f.End, f.EndTime = there.Format(time.DateOnly), there.Format(clockForm)
 		}
 	}
 	f.Repeat = p.repeatOf(c, i.Start)
@@ -200,15 +200,22 @@ func (p *Planner) FormOf(cal calendar.Calendar, i query.Instance) EventForm {
 	return f.Sealed()
 }
 
-// hasEndZone reports whether an event names a time zone for its end that differs from the one of its start.
-func hasEndZone(c *ical.Component) bool {
-	start, end := c.Property("DTSTART"), c.Property("DTEND")
-	if start == nil || end == nil {
-		return false
+// endThere returns the end of an event on the clock of its own zone, if DTEND names one; else on the clock of the start.
+func endThere(i query.Instance) time.Time {
+	end := i.End.Time
+	property := i.Component.Property("DTEND")
+	if property == nil || i.End.AllDay || i.End.Floating {
+		return end
 	}
-	from, _ := start.Param("TZID")
-	to, _ := end.Param("TZID")
-	return from != to
+	name, named := property.Param("TZID")
+	if !named {
+		return end
+	}
+	there, err := zone.NewDB().Lookup(name)
+	if err != nil {
+		return end
+	}
+	return end.In(there.Location())
 }
 
 // oneLine returns a text for an input of one line, which cannot hold line breaks.
