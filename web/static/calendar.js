@@ -218,9 +218,12 @@ function focusDay(cell, step) {
   focusOn(stops(next)[0] ?? next);
 }
 
+// focusWithin goes through a day: the cell of whole days with its events, then the cell of the hours with its events.
 function focusWithin(cell, step) {
-  const list = stops(cell), at = list.indexOf(document.activeElement);
-  focusOn(list[at + step] ?? cell);
+  const cells = cell.closest("[role=grid]").querySelectorAll(`[role=gridcell][data-day="${cell.dataset.day}"]`);
+  const way = [...cells].flatMap(one => [one, ...stops(one)]);
+  const next = way[way.indexOf(document.activeElement) + step];
+  if (next) focusOn(next);
 }
 
 function focusOn(element) {
