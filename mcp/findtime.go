@@ -145,6 +145,10 @@ func (b busyTools) findTime(ctx context.Context, c *call, in *slotQuestion) (ans
 		Slots: []slotView{}, windowView: w.view(), Hours: hours, Days: wordsOf(ask.Hours.Days), Unread: busy.Unread,
 		Theirs: few(each(theirs, hoursOf.String)),
 	}
+	// Find runs at most twice.
+	if err := c.meter.Work(2 * ask.Steps(1)); err != nil {
+		return answer{}, err
+	}
 	found := slot.Find(ask, busy.Periods)
 	if len(found) == 0 {
 		if v.Why = slot.Explain(ask); v.Why == slot.Busy {
@@ -155,6 +159,9 @@ func (b busyTools) findTime(ctx context.Context, c *call, in *slotQuestion) (ans
 		found = slot.Find(ask, busy.Periods)
 		if len(found) == 0 && len(busy.Each) > 1 {
 			apart := each(busy.Each, func(one query.Busy) []freebusy.Period { return one.Periods })
+			if err := c.meter.Work(ask.Steps(len(apart))); err != nil {
+				return answer{}, err
+			}
 			found = slot.Compromise(ask, apart, meet.required...)
 		}
 	}

@@ -79,6 +79,20 @@ const (
 	spread = 3
 )
 
+// The work for one start of a slot, in steps of a meter: to compare it with the hours of another person, and with the
+// busy times of one.
+const (
+	hoursSteps = 10
+	busySteps  = 2
+)
+
+// Steps returns the work of a search in steps of a meter. people is the number of lists of busy times: 1 for
+// [Find].
+func (a Ask) Steps(people int) int64 {
+	starts := int64(max(0, a.Until.Sub(a.From))/step) + 1
+	return starts * int64(1+hoursSteps*len(a.Others)+busySteps*people)
+}
+
 // Find returns slots that do not overlap, best first: free before tentative, then earlier days before later ones.
 // Within a day it prefers slots that leave no short gaps, then starts at the full or half hour, then early ones.
 // busy must be sorted and without overlaps.

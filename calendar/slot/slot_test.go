@@ -236,3 +236,29 @@ func TestCompromise(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// The steps that a search is charged with are a few times its real work at most: a step is about 100 ns.
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+	all := map[time.Weekday]bool{0: true, 1: true, 2: true, 3: true, 4: true, 5: true, 6: true}
+	a := slot.Ask{
+		From: at, Until: at.AddDate(0, 0, 92), Length: time.Hour, Lenient: true, Limit: 5,
+		Hours: slot.Hours{Zone: time.UTC, Closes: 24 * time.Hour, Days: all},
+	}
+	for range 49 {
+		a.Others = append(a.Others, slot.Hours{Zone: time.UTC, Opens: 9 * time.Hour, Closes: 17 * time.Hour, Days: all})
+	}
+	each := make([][]freebusy.Period, 50)
+	began := time.Now()
+	slot.Compromise(a, each)
+	took := time.Since(began)
+	charged := time.Duration(a.Steps(len(each))) * 100 * time.Nanosecond
+	t.Logf("charged %v, took %v", charged, took)
+	if took > 20*charged {
+		t.Errorf("the search took %v, but is charged %v", took, charged)
+	}
+	if short := (slot.Ask{From: at, Until: at}); short.Steps(1) < 1 || short.Steps(1) > 10 {
+		t.Errorf("an empty search costs %d steps", short.Steps(1))
+	}
+}
