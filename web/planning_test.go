@@ -255,7 +255,8 @@ func TestFlight(t *testing.T) {
 			}
 		}
 		b.get(page.link("Edit event")).submit("/edit", "title", "Flight home").shows(http.StatusOK, "Saved")
-		if got := h.stored(ann, cal, "lh400"); !strings.Contains(got, "DTEND;TZID=America/New_York:20260506T141500\r\n") {
+		got := h.stored(ann, cal, "lh400")
+		if !strings.Contains(got, "DTEND;TZID=America/New_York:20260506T141500\r\n") {
 			t.Errorf("a change of the title moved the end:\n%s", got)
 		}
 	})

@@ -200,7 +200,7 @@ func (p *Planner) FormOf(cal calendar.Calendar, i query.Instance) EventForm {
 	return f.Sealed()
 }
 
-// endThere returns the end of an event on the clock of its own zone, if DTEND names one; else on the clock of the start.
+// endThere returns the end of an event on the clock of its own zone, if DTEND names one; else on that of the start.
 func endThere(i query.Instance) time.Time {
 	end := i.End.Time
 	property := i.Component.Property("DTEND")
