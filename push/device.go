@@ -4,11 +4,10 @@ import (
 	"context"
 	"encoding/xml"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/outbound"
 	"caldav-mcp-server/webpush"
 )
 
@@ -68,7 +67,7 @@ func (s *Courier) tell(ctx context.Context, p calendar.PushDue) (calendar.PushSu
 	case err == nil && (answer.Status == http.StatusNotFound || answer.Status == http.StatusGone):
 		return forgotten, nil // RFC 8030 §7.3: the subscription has ended
 	default:
-		sub.Due = s.Now().Add(max(pause(sub.Tries), retryAfter(answer, s.Now())))
+		sub.Due = s.Now().Add(max(pause(sub.Tries), outbound.RetryAfter(answer.Header, s.Now())))
 		sub.Tries++
 	}
 	return sub, nil
@@ -127,18 +126,3 @@ func message(topic, token string) ([]byte, error) {
 
 // pause returns the wait after a number of failed tries.
 func pause(tries int64) time.Duration { return min(firstPause<<min(tries, 12), longestPause) }
-
-// longestAfter limits the delay that another server can request.
-const longestAfter = 24 * time.Hour
-
-// retryAfter returns the delay that a response requests (RFC 9110 §10.2.3).
-func retryAfter(a Answer, now time.Time) time.Duration {
-	text := strings.TrimSpace(a.Header.Get("Retry-After"))
-	if n, err := strconv.Atoi(text); err == nil {
-		return min(max(0, time.Duration(min(n, int(longestAfter/time.Second)))*time.Second), longestAfter)
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return min(max(0, at.Sub(now)), longestAfter)
-	}
-	return 0
-}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/outbound"
 )
 
 // schedule are the pauses between tries, as recommended by Standard Webhooks.
@@ -300,7 +301,7 @@ func (s *Courier) judge(d calendar.DueDelivery, answer Answer, err error) (calen
 		// 10 % jitter, derived from the id, so that messages which failed together do not return together.
 		wait := schedule[d.Tries-1]
 		wait += wait / 100 * time.Duration(int(d.ID[len(d.ID)-1])%21-10)
-		d.Due = now.Add(max(wait, retryAfter(answer, now)))
+		d.Due = now.Add(max(wait, outbound.RetryAfter(answer.Header, now)))
 	}
 	return d, calendar.TryFailed
 }

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/mail"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -180,9 +179,8 @@ func judge(r reply) error {
 	case r.status == http.StatusInsufficientStorage:
 		return mirror.ErrFull
 	case r.status == http.StatusTooManyRequests, r.status >= 500 && r.status != http.StatusNotImplemented:
-		seconds, _ := strconv.Atoi(r.header.Get("Retry-After"))
 		return &mirror.Later{
-			Why: fmt.Sprintf("it answers %d", r.status), After: time.Duration(max(seconds, 0)) * time.Second,
+			Why: fmt.Sprintf("it answers %d", r.status), After: outbound.RetryAfter(r.header, time.Now()),
 			Unknown: r.status >= 500,
 		}
 	default:

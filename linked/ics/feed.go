@@ -14,7 +14,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -241,18 +240,10 @@ func judge(answer *http.Response) error {
 			Why: fmt.Sprintf("there is nothing at the address any more (%d); the last copy stays here", code),
 		}
 	case code == http.StatusTooManyRequests, code >= http.StatusInternalServerError:
-		return &mirror.Later{Why: fmt.Sprintf("it answers %d", code), After: after(answer.Header.Get("Retry-After"))}
+		return &mirror.Later{Why: fmt.Sprintf("it answers %d", code), After: outbound.RetryAfter(answer.Header, time.Now())}
 	default:
 		return mirror.Refusef("it answers %d", code)
 	}
-}
-
-func after(text string) time.Duration {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 {
-		return 0
-	}
-	return min(time.Duration(n)*time.Second, seldom)
 }
 
 // whole checks that a text is a complete calendar. A truncated one would look as if events were deleted.

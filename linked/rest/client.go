@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/outbound"
 )
 
 const (
@@ -181,9 +182,7 @@ func (l *lost) Unwrap() error { return l.cause }
 func (c *Client) problem(resp *http.Response, body []byte) *AnswerError {
 	p := &AnswerError{Status: resp.StatusCode}
 	p.Reason, p.Message = c.Read(body)
-	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds >= 0 {
-		p.After = time.Duration(min(seconds, 24*60*60)) * time.Second
-	}
+	p.After = outbound.RetryAfter(resp.Header, time.Now())
 	return p
 }
 
