@@ -50,7 +50,7 @@ func (s *Courier) notify(ctx context.Context, m calendar.BrowserDue) (note func(
 	case err == nil && answer.Status/100 == 4 && answer.Status != http.StatusTooManyRequests:
 		next.Due, failed = next.Expires, true // the service will not take it later, either
 	default:
-		next.Due = now.Add(max(pause(next.Tries), outbound.RetryAfter(answer.Header, now)))
+		next.Due = now.Add(max(pause(next.Tries), outbound.RetryAfter(answer.Header)))
 		next.Tries++
 		failed = true
 	}

@@ -67,7 +67,7 @@ func (s *Courier) tell(ctx context.Context, p calendar.PushDue) (calendar.PushSu
 	case err == nil && (answer.Status == http.StatusNotFound || answer.Status == http.StatusGone):
 		return forgotten, nil // RFC 8030 §7.3: the subscription has ended
 	default:
-		sub.Due = s.Now().Add(max(pause(sub.Tries), outbound.RetryAfter(answer.Header, s.Now())))
+		sub.Due = s.Now().Add(max(pause(sub.Tries), outbound.RetryAfter(answer.Header)))
 		sub.Tries++
 	}
 	return sub, nil

@@ -301,7 +301,7 @@ func (s *Courier) judge(d calendar.DueDelivery, answer Answer, err error) (calen
 		// 10 % jitter, derived from the id, so that messages which failed together do not return together.
 		wait := schedule[d.Tries-1]
 		wait += wait / 100 * time.Duration(int(d.ID[len(d.ID)-1])%21-10)
-		d.Due = now.Add(max(wait, outbound.RetryAfter(answer.Header, now)))
+		d.Due = now.Add(max(wait, outbound.RetryAfter(answer.Header)))
 	}
 	return d, calendar.TryFailed
 }

@@ -180,7 +180,7 @@ func judge(r reply) error {
 		return mirror.ErrFull
 	case r.status == http.StatusTooManyRequests, r.status >= 500 && r.status != http.StatusNotImplemented:
 		return &mirror.Later{
-			Why: fmt.Sprintf("it answers %d", r.status), After: outbound.RetryAfter(r.header, time.Now()),
+			Why: fmt.Sprintf("it answers %d", r.status), After: outbound.RetryAfter(r.header),
 			Unknown: r.status >= 500,
 		}
 	default:

@@ -240,7 +240,7 @@ func judge(answer *http.Response) error {
 			Why: fmt.Sprintf("there is nothing at the address any more (%d); the last copy stays here", code),
 		}
 	case code == http.StatusTooManyRequests, code >= http.StatusInternalServerError:
-		return &mirror.Later{Why: fmt.Sprintf("it answers %d", code), After: outbound.RetryAfter(answer.Header, time.Now())}
+		return &mirror.Later{Why: fmt.Sprintf("it answers %d", code), After: outbound.RetryAfter(answer.Header)}
 	default:
 		return mirror.Refusef("it answers %d", code)
 	}

@@ -182,7 +182,7 @@ func (l *lost) Unwrap() error { return l.cause }
 func (c *Client) problem(resp *http.Response, body []byte) *AnswerError {
 	p := &AnswerError{Status: resp.StatusCode}
 	p.Reason, p.Message = c.Read(body)
-	p.After = outbound.RetryAfter(resp.Header, time.Now())
+	p.After = outbound.RetryAfter(resp.Header)
 	return p
 }
 
