@@ -198,31 +198,12 @@ func isSeries(i query.Instance) bool {
 }
 
 func (z zoned) placed(i query.Instance) placedView {
-	return placedView{z.times(i), z.view(), clockOf(i.Start), endZoneOf(i.Component), isSeries(i)}
-}
-
-// endZoneOf names the time zone of an event's end, if it differs from the start's.
-func endZoneOf(c *ical.Component) string {
-	if c == nil || c.Property("DTSTART") == nil || c.Property("DTEND") == nil {
-		return ""
-	}
-	start, err := c.Property("DTSTART").Time()
-	if err != nil {
-		return ""
-	}
-	end, err := c.Property("DTEND").Time()
-	switch {
-	case err != nil || end.Form == start.Form && end.TZID == start.TZID:
-		return ""
-	case end.Form == ical.FormUTC:
-		return time.UTC.String()
-	}
-	return wire.Visible(end.TZID)
+	return placedView{z.times(i), z.view(), clockOf(i.Start), wire.Visible(content.EndZone(i.Component)), isSeries(i)}
 }
 
 // endThere formats the end of an event on the clock of its own zone; "" if that is the zone of its start.
 func (r eventRows) endThere(i query.Instance) string {
-	name := endZoneOf(i.Component)
+	name := content.EndZone(i.Component)
 	if name == "" || i.End.AllDay || i.End.Floating || i.End.Time.IsZero() {
 		return ""
 	}

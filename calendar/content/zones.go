@@ -158,3 +158,19 @@ func years(root *ical.Component) (from, to time.Time) {
 	}
 	return from, to
 }
+
+// EndZone returns the TZID of an event's end, or "UTC", if it differs from the start's; else "".
+func EndZone(c *ical.Component) string {
+	if c == nil || c.Property("DTSTART") == nil || c.Property("DTEND") == nil {
+		return ""
+	}
+	start, err1 := c.Property("DTSTART").Time()
+	end, err2 := c.Property("DTEND").Time()
+	switch {
+	case err1 != nil || err2 != nil || end.Form == start.Form && end.TZID == start.TZID:
+		return ""
+	case end.Form == ical.FormUTC:
+		return time.UTC.String()
+	}
+	return end.TZID
+}

@@ -200,22 +200,17 @@ func (p *Planner) FormOf(cal calendar.Calendar, i query.Instance) EventForm {
 	return f.Sealed()
 }
 
-// endThere returns the end of an event on the clock of its own zone, if DTEND names one; else on that of the start.
+// endThere returns the end of an event on the clock of its own zone. UTC is no clock that people use.
 func endThere(i query.Instance) time.Time {
-	end := i.End.Time
-	property := i.Component.Property("DTEND")
-	if property == nil || i.End.AllDay || i.End.Floating {
-		return end
-	}
-	name, named := property.Param("TZID")
-	if !named {
-		return end
+	name := content.EndZone(i.Component)
+	if name == "" || name == time.UTC.String() || i.End.AllDay || i.End.Floating {
+		return i.End.Time
 	}
 	there, err := zone.NewDB().Lookup(name)
 	if err != nil {
-		return end
+		return i.End.Time
 	}
-	return end.In(there.Location())
+	return i.End.Time.In(there.Location())
 }
 
 // oneLine returns a text for an input of one line, which cannot hold line breaks.
