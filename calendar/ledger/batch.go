@@ -307,5 +307,5 @@ func (b *Batch) carryOut(ctx context.Context, w *work, p *plan) error {
 	if err != nil {
 		return err
 	}
-	return w.removeTelling(ctx, in.Calendar, old, calendar.Draft{Telling: b.tell, Comment: p.comment})
+	return w.remove(ctx, in.Calendar, old, calendar.Draft{Telling: b.tell, Comment: p.comment})
 }

@@ -202,7 +202,7 @@ func (d *calendarDeletion) end(ctx context.Context, w *work, in calendar.Calenda
 	if err != nil || !involved {
 		return err
 	}
-	return w.remove(ctx, in, *old, d.tell)
+	return w.remove(ctx, in, *old, calendar.Draft{Telling: d.tell})
 }
 
 // endNew deletes the meetings that others wrote into the calendar after its meetings were listed.

@@ -81,7 +81,7 @@ func (s *Ledger) cancel(
 				}
 				continue
 			}
-			if err := w.remove(ctx, in.Calendar, *old, tell); err != nil {
+			if err := w.remove(ctx, in.Calendar, *old, calendar.Draft{Telling: tell}); err != nil {
 				return err
 			}
 			now.Meetings++

@@ -206,22 +206,15 @@ func (s *Ledger) delete(
 		if err != nil {
 			return err
 		}
-		err = w.removeTelling(ctx, in.Calendar, old, d)
+		err = w.remove(ctx, in.Calendar, old, d)
 		told = w.Told
 		return err
 	})
 	return told, err
 }
 
-// remove deletes an object and notifies the people concerned.
-func (w *work) remove(ctx context.Context, cal calendar.Calendar, old calendar.Object, tell calendar.Telling) error {
-	return w.removeTelling(ctx, cal, old, calendar.Draft{Telling: tell})
-}
-
-// removeTelling is remove with the recipients and the comment of a draft.
-func (w *work) removeTelling(
-	ctx context.Context, cal calendar.Calendar, old calendar.Object, d calendar.Draft,
-) error {
+// remove deletes an object and notifies the people concerned, as Telling and Comment of the draft say.
+func (w *work) remove(ctx context.Context, cal calendar.Calendar, old calendar.Object, d calendar.Draft) error {
 	d = calendar.Draft{Telling: d.Telling, Comment: d.Comment}
 	if err := w.schedule(ctx, cal, &old, nil, d); err != nil {
 		return err

@@ -132,7 +132,7 @@ func (t *undoIn) endMeetings(ctx context.Context) error {
 	for _, name := range t.place.meetings {
 		old, _, err := t.LiveObject(ctx, t.cal.ID, name, "")
 		if err == nil && old != nil && old.ScheduleTag != "" && !t.moves(old.UID) {
-			err = t.work.remove(ctx, t.cal, *old, calendar.TellAll)
+			err = t.work.remove(ctx, t.cal, *old, calendar.Draft{Telling: calendar.TellAll})
 		}
 		if err != nil {
 			return err
@@ -280,7 +280,7 @@ func (t *undoIn) object(ctx context.Context, uid calendar.UID, past []calendar.C
 // away deletes an object. If it comes back under another name, it is still the same event, so no messages are sent.
 func (t *undoIn) away(ctx context.Context, g goal, o calendar.Object) error {
 	if g.then.data == nil && !t.moves(o.UID) {
-		return t.work.remove(ctx, t.cal, o, calendar.TellAll)
+		return t.work.remove(ctx, t.cal, o, calendar.Draft{Telling: calendar.TellAll})
 	}
 	return t.Bury(ctx, o)
 }
