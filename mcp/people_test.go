@@ -47,7 +47,7 @@ func TestPeopleAndRoomsAreListed(t *testing.T) {
 	})
 }
 
-// TestBusyTimesOfSeveral: the busy times of several people come apart, and those who are free are named.
+// TestBusyTimesOfSeveral: the busy times of several people come apart, and the free ones are named.
 func TestBusyTimesOfSeveral(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

@@ -79,6 +79,7 @@ func (s *Queries) Feed(
 		return Feed{}, err
 	}
 	// The tag depends on the text only: it must not reveal changes outside the busy times.
+	// Another form of this text would make all subscribers fetch their feeds again.
 	text := fmt.Sprintf("{%v %d}", f.found.Periods, f.found.Unread)
 	f.Tag, f.File = f.tag(fmt.Sprint(f.day, f.owner(), text)), "busy."+string(form)
 	// Not the calendar's name, color or zone: they hint at the purpose of the busy times.
