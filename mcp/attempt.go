@@ -27,7 +27,7 @@ func (b toolbox) once(t tool) tool {
 	begin := t.begin
 	t.begin = func() job {
 		w, key := begin(), ""
-		w.takes = append(w.takes, textTo(&key, keyName, "A key.").upTo(longestKey))
+		w.takes = append(w.takes, textTo(&key, keyName, "For retries.").upTo(longestKey))
 		for i := range w.takes {
 			w.takes[i].writes = true
 		}

@@ -35,12 +35,11 @@ type calendarTools struct{ toolbox }
 func (b calendarTools) rows() []tool {
 	return []tool{reading(tool{
 		name: "list_calendars", title: "List calendars",
-		description: "Lists the user's calendars and those shared with them: ids, time zones, what may be done. " +
-			"Other tools need the ids.",
-		begin: doing(b.listCalendars), gives: calendarsView{},
+		description: "Lists the user's calendars and those shared with them: ids, time zones, what may be done.",
+		begin:       doing(b.listCalendars), gives: calendarsView{},
 	}), reading(tool{
 		name: "get_calendar", title: "Get calendar",
-		description: "Returns one calendar with all details: rights, kinds, and the ctag, a since of list_changes.",
+		description: "Returns one calendar with all details, and the ctag, a since of list_changes.",
 		begin:       within(b.toolbox, b.getCalendar), gives: structuredCalendar{},
 	}), b.once(tool{
 		name: "create_calendar", title: "Create calendar",
@@ -49,9 +48,8 @@ func (b calendarTools) rows() []tool {
 		begin: doing(b.createCalendar), gives: structuredCalendar{},
 	}), b.changing(tool{
 		name: "update_calendar", title: "Change calendar",
-		description: "Changes a calendar; one shared by others, only for the user. accept: take an offered " +
-			"one; ask first.",
-		begin: doing(b.updateCalendar), gives: structuredCalendar{},
+		description: "Changes a calendar; one shared by others, only for the user. Ask before you accept.",
+		begin:       doing(b.updateCalendar), gives: structuredCalendar{},
 	}), sending(b.once(tool{
 		name: "delete_calendar", title: "Delete calendar",
 		description: "Deletes a calendar for everybody, and cancels its meetings. Ask first: only the operator can " +

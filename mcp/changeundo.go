@@ -30,7 +30,7 @@ func (b changeTools) rows() []tool {
 			begin: doing(b.undoChange), gives: undoView{},
 		})), b.once(tool{
 			name: "restore_event", title: "Restore deleted event",
-			description: "Restores a deleted event or task as it last was. list_changes shows deletions.",
+			description: "Restores a deleted event or task. list_changes shows deletions.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite,
 			begin:       within(b.toolbox, b.restoreEvent), gives: restoredView{},
 		}),
@@ -88,8 +88,8 @@ func (in *undo) takes() []field {
 		wordTo(&in.change, "change_id", "From list_changes.").upTo(longestID),
 		wordTo(&in.since, "since", "All since then, as in list_changes."),
 		wordTo(&in.token, "token", "With since: this token's; default: yours.").upTo(longestID),
-		yesTo(&in.leaveChanged, "leave_changed", "With since: skip items changed later."),
-		yesTo(&in.preview, "preview", "With since."),
+		yesTo(&in.leaveChanged, "leave_changed", "With since: skip items changed later; else none is."),
+		yesTo(&in.preview, "preview", "With since: change nothing."),
 		takesOnly(&in.calendar),
 		in.takesZone(),
 	}

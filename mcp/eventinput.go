@@ -36,7 +36,7 @@ type eventValues struct {
 // takesMain returns the parameters that every new event needs.
 func (in *eventValues) takesMain() []field {
 	return []field{
-		fieldTo(&in.values.Summary, "title", "In short.").upTo(longestTitle),
+		fieldTo(&in.values.Summary, "title", "Title.").upTo(longestTitle),
 		fieldTo(&in.start, "start", timeForm),
 		fieldTo(&in.end, "end", "Of whole days, the last."),
 	}
@@ -49,7 +49,7 @@ const longestLasting = 366 * 24 * 60
 func (in *eventValues) takesRare() []field {
 	return []field{
 		numberFieldTo(&in.minutes, "duration_minutes", "Instead of end.").between(1, longestLasting),
-		wordTo(&in.endZone, "end_timezone", "Of the end, if another."),
+		wordTo(&in.endZone, "end_timezone", "If another."),
 		fieldTo(&in.values.Class, "class", "Who sees it.").oneOf(string(edit.Public),
 			string(edit.Private),
 			string(edit.Confidential)),
@@ -70,25 +70,25 @@ func (in *eventValues) takesGuests() []field {
 func (in *eventValues) takesMore() []field {
 	return []field{
 		yesFieldTo(&in.allDay, "all_day", "Whole days."),
-		fieldTo(&in.values.Location, "location", "The place.").upTo(longestText),
+		fieldTo(&in.values.Location, "location", "Place.").upTo(longestText),
 		fieldTo(&in.values.Description, "description", "Notes.").upTo(longestText),
 		listFieldTo(&in.attendees, "attendees", "All: Bob Ray <bob@example.com> (optional).",
 			strings.TrimSpace).items(longestList).upTo(longestTitle),
 		fieldTo(&in.values.Rule, "rrule", "FREQ=WEEKLY;BYDAY=MO,WE;COUNT=10.").upTo(longestTitle),
 		listFieldTo(&in.alarms, "alarms", alarmForm, strings.TrimSpace).items(longestList),
-		fieldTo(&in.values.Status, "status", "CANCELLED: off.").oneOf(string(edit.Tentative),
+		fieldTo(&in.values.Status, "status", "CANCELLED: it is off.").oneOf(string(edit.Tentative),
 			string(edit.Confirmed),
 			string(edit.Cancelled)),
 		fieldTo(&in.values.Transparency, "transparency", "TRANSPARENT: free.").oneOf(string(edit.Opaque),
 			string(edit.Transparent)),
 		listFieldTo(&in.values.Categories, "categories", "All tags.", strings.TrimSpace).items(longestList).
 			upTo(longestTitle),
-		fieldTo(&in.values.URL, "url", "Its web page.").upTo(longestText),
+		fieldTo(&in.values.URL, "url", "A link.").upTo(longestText),
 	}
 }
 
 // alarmForm tells a model how to write a reminder.
-const alarmForm = "All: minutes before, or 1 hour before end."
+const alarmForm = "All: minutes before; 1 hour before end."
 
 // fields returns the values of a call. A missing one leaves the property unchanged, an empty one removes it. guests are
 // the attendees that the call can remove.

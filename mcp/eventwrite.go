@@ -44,8 +44,8 @@ func (b eventTools) rows() []tool {
 			begin: doing(b.moveEvent), gives: changedView{},
 		})), sending(b.once(tool{
 			name: "delete_event", title: "Delete event",
-			description: "Deletes an event or instances, and tells attendees that it is off, or the organizer that " +
-				"the user declines. To show it as cancelled: patch_event with status CANCELLED.",
+			description: "Deletes an event or instances, and tells attendees, or declines to the organizer. " +
+				"To show it as cancelled: patch_event with status CANCELLED.",
 			scope: calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeDelete, hints: toolHints{
 				destructive: true,
 				idempotent:  true,

@@ -201,7 +201,7 @@ const clockForm = "15:04"
 const (
 	timeForms = "as 2026-03-01T09:00:00 (local, in timezone), 2026-03-01T09:00:00+01:00, 20260301T090000Z, or " +
 		"2026-03-01 for whole days"
-	timeForm = "A time or date."
+	timeForm = "2026-03-01T09:00 or a date."
 )
 
 // serves refuses a series whose time zone is only an offset.
@@ -229,8 +229,8 @@ type inRange struct {
 
 func (in *inRange) takes() []field {
 	return []field{
-		wordTo(&in.words, "date_range", "In words: tomorrow morning, next friday (of next week), "+
-			"2026-02-20 to 2026-02-27."),
+		wordTo(&in.words, "date_range", "In words: tomorrow morning, next friday (of next week), next "+
+			"7 days, 2026-02-20 to 2026-02-27."),
 		wordTo(&in.start, "start", timeForm),
 		wordTo(&in.end, "end", "A date counts whole."),
 		in.takesZone(),

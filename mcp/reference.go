@@ -190,7 +190,7 @@ func takesCalendar(into *calendar.CalendarID) field {
 
 // takesOnly returns the parameter of tools that search all calendars unless one is given.
 func takesOnly(into *calendar.CalendarID) field {
-	return wordTo(into, "calendar_id", "In this one only.")
+	return wordTo(into, "calendar_id", "Only this one.")
 }
 
 // within is doing for a tool that names a calendar.

@@ -18,16 +18,16 @@ import (
 func (b searchTools) rows() []tool {
 	return []tool{reading(tool{
 		name: "search_events", title: "Search events",
-		description: "Finds events by words in title, notes, place or people (all words, or their beginnings), " +
+		description: "Finds events by words in title, notes, place or people (all words or beginnings), " +
 			"next first. For a time: list_events.",
 		begin: doing(b.searchEvents), gives: foundView{},
 	}), reading(tool{
 		name: "search", title: "Search (for connectors)",
-		description: "For connectors that call fetch; otherwise search_events. Words or a question; tasks too.",
+		description: "For connectors that call fetch; else search_events. Words or a question; tasks too.",
 		begin:       doing(b.search), gives: resultsView{},
 	}), reading(tool{
 		name: "fetch", title: "Fetch (for connectors)",
-		description: "For connectors: reads a search result; otherwise use get_event.",
+		description: "For connectors: reads a search result; else get_event.",
 		begin:       doing(b.fetch), gives: fetchedView{},
 	})}
 }

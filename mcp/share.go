@@ -39,7 +39,7 @@ type withUser struct {
 }
 
 func (in *withUser) takes() []field {
-	return append(in.inCalendar.takes(), textTo(&in.user, "username", "Login name or mail address.").needed().upTo(
+	return append(in.inCalendar.takes(), textTo(&in.user, "username", "Login name or mail.").needed().upTo(
 		longestUser))
 }
 

@@ -25,8 +25,8 @@ const (
 func (b toolbox) sumRows() []tool {
 	return []tool{reading(tool{
 		name: "sum_hours", title: "Add up hours",
-		description: "Adds up hours of events in a time range, by calendar and word. Free, declined and all-day " +
-			"events count none.",
+		description: "Adds up hours of events in a time range, by calendar and word. Without free, declined and " +
+			"all-day ones.",
 		begin: doing(b.sumHours), gives: sumView{},
 	})}
 }

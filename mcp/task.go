@@ -33,9 +33,8 @@ func (b taskTools) rows() []tool {
 			begin:       within(b.toolbox, b.createTask), gives: taskDetailsView{},
 		}), sending(b.changing(tool{
 			name: "update_task", title: "Change or complete task",
-			description: "Changes only the fields you give; an empty text or list removes one. completed: true is " +
-				"done, false opens it again.",
-			begin: doing(b.updateTask), gives: changedTask{},
+			description: "Changes only the fields you give; an empty text or list removes one.",
+			begin:       doing(b.updateTask), gives: changedTask{},
 		})), sending(b.changing(tool{
 			name: "move_task", title: "Move task",
 			description: "Moves a task to another calendar that holds tasks. For another time: update_task.",
@@ -58,7 +57,7 @@ type taskValues struct {
 }
 
 func (in *taskValues) takesTitle() field {
-	return fieldTo(&in.values.Summary, "title", "In short.").upTo(longestTitle)
+	return fieldTo(&in.values.Summary, "title", "Title.").upTo(longestTitle)
 }
 
 func (in *taskValues) takesTimes() []field {
@@ -68,13 +67,13 @@ func (in *taskValues) takesTimes() []field {
 func (in *taskValues) takesMore() []field {
 	return []field{
 		fieldTo(&in.values.Description, "description", "Notes.").upTo(longestText),
-		fieldTo(&in.values.Location, "location", "The place.").upTo(longestTitle),
+		fieldTo(&in.values.Location, "location", "Place.").upTo(longestTitle),
 		fieldTo(&in.values.Parent, "parent_uid", "The task it is part of.").upTo(longestID),
-		numberFieldTo(&in.values.Priority, "priority", "1 (high) to 9 (low); 0 for none.").between(0, mostPriority),
+		numberFieldTo(&in.values.Priority, "priority", "1 high, 9 low, 0 none.").between(0, mostPriority),
 		numberFieldTo(&in.values.Percent, "percent", "0 to 100 done.").between(0, mostPercent),
 		fieldTo(&in.values.Rule, "rrule", "FREQ=WEEKLY;BYDAY=MO. Needs start.").upTo(longestTitle),
 		listFieldTo(&in.alarms, "alarms", alarmForm, strings.TrimSpace).items(longestList),
-		fieldTo(&in.values.URL, "url", "Its web page.").upTo(longestText),
+		fieldTo(&in.values.URL, "url", "A link.").upTo(longestText),
 		listFieldTo(&in.values.Categories, "categories", "All tags.", strings.TrimSpace).items(longestList).
 			upTo(longestTitle),
 	}
@@ -111,7 +110,7 @@ type taskPatch struct {
 
 func (in *taskPatch) takes() []field {
 	return slices.Concat(in.takesTask(), in.takesSeries(), []field{
-		yesFieldTo(&in.completed, "completed", "Done or not."),
+		yesFieldTo(&in.completed, "completed", "true: done; false: open."),
 		in.takesTitle(),
 	}, in.takesTimes(), []field{in.takesZoneKept()},
 		in.takesMore(), []field{in.takesMatch()})
