@@ -174,6 +174,33 @@ func TestViews(t *testing.T) {
 	})
 }
 
+// In Chile the clocks skip midnight on 6 September 2026: the day begins at 01:00. The pages of that day and the links
+// to it used to lead to the day before.
+func TestDayWithoutMidnight(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann := h.user("ann")
+		zone := "America/Santiago"
+		_, err := h.auth.ChangeUser(h.Context(), "ann", auth.UserEdit{Timezone: &zone})
+		h.must(err)
+		cal := h.made(ann, "Work")
+		h.put(callerOf(ann), cal, object("VEVENT", "one", "Regatta", "DTSTART:20260906T150000Z",
+			"DTEND:20260906T160000Z"))
+		h.put(callerOf(ann), cal, object("VEVENT", "two", "Holiday", "DTSTART;VALUE=DATE:20260906", "DURATION:P1D"))
+		b := h.as("ann")
+		b.get("/calendar/day/2026-09-06").shows(http.StatusOK, "Sunday 6 September 2026", "Regatta", "Holiday")
+		b.get("/calendar/day/2026-09-07").hides("Holiday")
+		for from, link := range map[string]string{"2026-09-05": "Later", "2026-09-07": "Earlier"} {
+			if href := b.get("/calendar/day/" + from).link(link); href != "/calendar/day/2026-09-06" {
+				t.Errorf("%s of %s leads to %s", link, from, href)
+			}
+		}
+		if page := b.get("/calendar/new?start=2026-09-06"); !strings.Contains(page.body, `value="2026-09-06"`) {
+			t.Errorf("the form of a new event has another day:\n%s", page.text())
+		}
+	})
+}
+
 // A form without scripts makes an event, changes one field and leaves all other bytes, and the change can be undone.
 func TestEventForm(t *testing.T) {
 	t.Parallel()

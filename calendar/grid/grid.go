@@ -55,9 +55,9 @@ const (
 func Days(items []Item, from time.Time, n int) []Day {
 	days := make([]Day, n)
 	for i := range days {
-		days[i].Start = midnight(from, i)
+		days[i].Start = Midnight(from, i)
 	}
-	end := midnight(from, n)
+	end := Midnight(from, n)
 	var long []bar
 	for i, item := range items {
 		if !item.meets(from, end) {
@@ -83,23 +83,22 @@ func Days(items []Item, from time.Time, n int) []Day {
 func Weeks(items []Item, from time.Time, n int) [][]Day {
 	weeks := make([][]Day, n)
 	for i := range weeks {
-		weeks[i] = Days(items, midnight(from, 7*i), 7)
+		weeks[i] = Days(items, Midnight(from, 7*i), 7)
 	}
 	return weeks
 }
 
 // MonthOf returns the first day shown for the month of a day, and the number of weeks.
 func MonthOf(day time.Time, weekStart time.Weekday) (first time.Time, weeks int) {
-	y, m, _ := day.Date()
-	begin := time.Date(y, m, 1, 0, 0, 0, 0, day.Location())
-	before := (int(begin.Weekday()-weekStart) + 7) % 7
+	y, m, d := day.Date()
+	before := (int(time.Date(y, m, 1, 0, 0, 0, 0, time.UTC).Weekday()-weekStart) + 7) % 7
 	length := time.Date(y, m+1, 0, 0, 0, 0, 0, time.UTC).Day()
-	return midnight(begin, -before), (before + length + 6) / 7
+	return Midnight(day, 1-d-before), (before + length + 6) / 7
 }
 
 // WeekOf returns the first day of the week of a day.
 func WeekOf(day time.Time, weekStart time.Weekday) time.Time {
-	return midnight(day, -((int(day.Weekday()-weekStart) + 7) % 7))
+	return Midnight(day, -((int(day.Weekday()-weekStart) + 7) % 7))
 }
 
 // WeekNumber returns the number of a week by its Thursday, as ISO 8601 counts.
@@ -114,8 +113,8 @@ func WeekNumber(week []Day) int {
 	return number
 }
 
-// midnight returns the first instant of the day that is some days after another.
-func midnight(day time.Time, after int) time.Time {
+// Midnight returns the first instant of the day that is some days after another.
+func Midnight(day time.Time, after int) time.Time {
 	y, m, d := day.Date()
 	t := time.Date(y, m, d+after, 0, 0, 0, 0, day.Location())
 	wanted := time.Date(y, m, d+after, 0, 0, 0, 0, time.UTC).Day()

@@ -148,6 +148,19 @@ func TestAgainstMinutes(t *testing.T) {
 	}
 }
 
+// In Paraguay the clocks skipped midnight on 1 October 2023, a Sunday.
+func TestMonthWithoutFirstMidnight(t *testing.T) {
+	t.Parallel()
+	loc, err := time.LoadLocation("America/Asuncion")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, weeks := grid.MonthOf(time.Date(2023, 10, 15, 12, 0, 0, 0, loc), time.Sunday)
+	if want := time.Date(2023, 10, 1, 1, 0, 0, 0, loc); !first.Equal(want) || weeks != 5 {
+		t.Errorf("the month begins at %s and has %d weeks", first, weeks)
+	}
+}
+
 // firstMinute returns the first minute of the day of a time, by walking back.
 func firstMinute(t time.Time) time.Time {
 	for day := t.Day(); t.Add(-time.Minute).Day() == day; t = t.Add(-time.Minute) {

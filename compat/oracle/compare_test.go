@@ -233,7 +233,7 @@ func (c *comparison) expand(w window) []string {
 	var list []string
 	for _, text := range c.report(w, `<C:calendar-data>`+w.timeRange("expand")+`</C:calendar-data>`) {
 		for _, event := range strings.Split(text, "BEGIN:VEVENT")[1:] {
-			list = append(list, readEvent(event))
+			list = append(list, readEvent(event).text())
 		}
 	}
 	slices.Sort(list)
@@ -242,13 +242,24 @@ func (c *comparison) expand(w window) []string {
 
 var line = regexp.MustCompile(`(?m)^([A-Z-]+)(?:;[^:\r\n]*)?:([^\r\n]*)`)
 
+// event is an expanded VEVENT.
+type event struct {
+	uid, title string
+	start, end time.Time
+	days       bool
+}
+
+func (e event) text() string { return shown(e.uid, e.title, e.start, e.end) }
+
 // readEvent reads an expanded VEVENT: instants, and dates and floating times of the calendar.
-func readEvent(text string) string {
+func readEvent(text string) event { return readEventIn(place{loc: load(calendarZone)}, text) }
+
+// readEventIn reads one with the dates and floating times of a zone.
+func readEventIn(local place, text string) event {
 	values := map[string]string{}
 	for _, m := range line.FindAllStringSubmatch(strings.ReplaceAll(text, "\r\n ", ""), -1) {
 		values[m[1]] = m[2]
 	}
-	local := place{loc: load(calendarZone)}
 	read := func(value string) time.Time {
 		if at, err := time.Parse(stamp, value); err == nil {
 			return at
@@ -259,21 +270,25 @@ func readEvent(text string) string {
 		w, _ := time.Parse("20060102", value)
 		return local.at(w)
 	}
-	start := read(values["DTSTART"])
-	end := start
+	e := event{uid: values["UID"], title: values["SUMMARY"], days: len(values["DTSTART"]) == len("20060102")}
+	e.start = read(values["DTSTART"])
+	e.end = e.start
+	first, _ := time.Parse("20060102", values["DTSTART"]) // of whole days; they may begin after midnight
 	if value := values["DTEND"]; value != "" {
-		end = read(value)
+		e.end = read(value)
 	} else if value := values["DURATION"]; value != "" {
 		l := readDuration(value)
-		if strings.HasSuffix(values["DTSTART"], "Z") {
-			end = start.AddDate(0, 0, l.days).Add(l.exact)
+		if e.days {
+			e.end = local.at(first.AddDate(0, 0, l.days).Add(l.exact))
+		} else if strings.HasSuffix(values["DTSTART"], "Z") {
+			e.end = e.start.AddDate(0, 0, l.days).Add(l.exact)
 		} else {
-			end = l.end(local, start)
+			e.end = l.end(local, e.start)
 		}
-	} else if len(values["DTSTART"]) == len("20060102") {
-		end = local.at(local.shows(start).AddDate(0, 0, 1))
+	} else if e.days {
+		e.end = local.at(first.AddDate(0, 0, 1))
 	}
-	return shown(values["UID"], values["SUMMARY"], start, end)
+	return e
 }
 
 func readDuration(text string) lasting {

@@ -26,15 +26,21 @@ type doors struct {
 	mcp     *mcp.Handler
 	caller  calendar.Caller
 	service *service.Service
+	store   *store.Store
 	session string
 }
 
 func open(t testing.TB) *doors {
 	t.Helper()
+	return openOn(t, testdb.SQLite(t))
+}
+
+// openOn opens them on a database.
+func openOn(t testing.TB, url string) *doors {
+	t.Helper()
 	clock := func() time.Time { return opening }
 	ids := 0
 	newID := func() string { ids++; return fmt.Sprintf("00000000-0000-4000-8000-%012d", ids) }
-	url := testdb.SQLite(t)
 	housetest.Furnish(t, url)
 	s, err := store.Open(t.Context(), url, store.Options{Now: clock})
 	if err != nil {
@@ -44,7 +50,7 @@ func open(t testing.TB) *doors {
 	if err := s.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	d := &doors{t: t, caller: calendar.Caller{
+	d := &doors{t: t, store: s, caller: calendar.Caller{
 		User:   calendar.User{ID: "ann-id", Name: "ann", Timezone: calendarZone, Created: opening},
 		Scopes: calendar.ScopeAll, Token: "token",
 	}}
@@ -74,10 +80,13 @@ func open(t testing.TB) *doors {
 }
 
 // calendar makes an empty one.
-func (d *doors) calendar(name string) calendar.Calendar {
+func (d *doors) calendar(name string) calendar.Calendar { return d.calendarIn(name, calendarZone) }
+
+// calendarIn makes an empty one in a zone.
+func (d *doors) calendarIn(name, zone string) calendar.Calendar {
 	d.t.Helper()
 	cal, err := d.service.CreateCalendar(d.t.Context(), d.caller, calendar.NewCalendar{
-		Segment: calendar.Segment(name), Properties: calendar.Properties{Name: name, Timezone: calendarZone},
+		Segment: calendar.Segment(name), Properties: calendar.Properties{Name: name, Timezone: zone},
 	})
 	if err != nil {
 		d.t.Fatal(err)

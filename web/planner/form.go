@@ -133,7 +133,7 @@ func (f EventForm) Touched() []string {
 func (p *Planner) NewForm(at string, all []SideCalendar) (EventForm, error) {
 	f := EventForm{Zone: p.Zone.Name(), Repeat: Repeat{Every: "1"}}
 	start := p.here(p.Now).Truncate(time.Hour).Add(time.Hour)
-	if day, err := time.ParseInLocation(time.DateOnly, at, p.Zone.Location()); err == nil {
+	if day, err := p.readDay(at); err == nil {
 		y, m, d := day.Date()
 		start = time.Date(y, m, d, start.Hour(), 0, 0, 0, p.Zone.Location())
 	} else if exact, err := time.ParseInLocation(localForm, at, p.Zone.Location()); err == nil {

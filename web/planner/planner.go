@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/grid"
 	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/calendar/service"
@@ -47,12 +48,13 @@ func (p *Planner) text(id string, pairs ...any) string { return p.Language.Text(
 func (p *Planner) here(t time.Time) time.Time { return t.In(p.Zone.Location()) }
 
 // today returns the start of the present day.
-func (p *Planner) today() time.Time { return startOf(p.here(p.Now)) }
+func (p *Planner) today() time.Time { return grid.Midnight(p.here(p.Now), 0) }
 
-// startOf returns the start of a day.
-func startOf(t time.Time) time.Time {
-	y, m, d := t.Date()
-	return time.Date(y, m, d, 0, 0, 0, 0, t.Location())
+// readDay reads a date and returns the start of that day. Where the clocks skip midnight, it is later.
+func (p *Planner) readDay(text string) (time.Time, error) {
+	day, err := time.Parse(time.DateOnly, text)
+	y, m, d := day.Date()
+	return grid.Midnight(time.Date(y, m, d, 12, 0, 0, 0, p.Zone.Location()), 0), err
 }
 
 // Day reads a date in an address; an empty one is today.
@@ -60,7 +62,7 @@ func (p *Planner) Day(text string) (time.Time, error) {
 	if text == "" {
 		return p.today(), nil
 	}
-	day, err := time.ParseInLocation(time.DateOnly, text, p.Zone.Location())
+	day, err := p.readDay(text)
 	if err != nil || day.Year() < 1900 || day.Year() > 9000 {
 		return day, calendar.Errorf(calendar.Invalid, "", "%s", p.text("planner.bad-day", "day", clean(text),
 			"example", p.today().Format(time.DateOnly)))

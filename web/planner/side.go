@@ -42,10 +42,9 @@ type SideCalendar struct {
 
 func (p *Planner) side(kind Kind, chosen time.Time, all []calendar.Calendar) Side {
 	weekStart := p.Caller.User.FirstDay()
-	begin := chosen.AddDate(0, 0, 1-chosen.Day())
+	earlier, later := months(chosen)
 	s := Side{
-		Kind: kind, Month: p.Language.MonthYear(chosen), Earlier: iso(begin.AddDate(0, -1, 0)),
-		Later: iso(begin.AddDate(0, 1, 0)),
+		Kind: kind, Month: p.Language.MonthYear(chosen), Earlier: earlier, Later: later,
 	}
 	first, n := grid.MonthOf(chosen, weekStart)
 	for w, week := range grid.Weeks(nil, first, n) {

@@ -147,10 +147,10 @@ type Entry struct {
 // Show returns a page of the calendar for a day.
 func (p *Planner) Show(ctx context.Context, kind Kind, day time.Time) (*View, error) {
 	from, n := p.extent(kind, day)
-	until := from.AddDate(0, 0, n)
+	until := grid.Midnight(from, n)
 	v := &View{
 		Kind: kind, Date: iso(day), Today: iso(p.today()), Zone: p.Zone.Name(), NowAt: -1,
-		Title: p.title(kind, from, until.AddDate(0, 0, -1), day),
+		Title: p.title(kind, from, grid.Midnight(from, n-1), day),
 	}
 	v.Earlier, v.Later = p.neighbours(kind, day, n)
 	for _, k := range Kinds {
@@ -174,6 +174,9 @@ func (p *Planner) Show(ctx context.Context, kind Kind, day time.Time) (*View, er
 	items, entries := make([]grid.Item, len(found.Occurrences)), make([]*Entry, len(found.Occurrences))
 	for i, o := range found.Occurrences {
 		items[i] = grid.Item{Start: p.here(o.Start.Time), End: p.here(o.End.Time), AllDay: o.Start.AllDay}
+		if o.Start.AllDay { // a day of 23 hours may begin at 01:00, and its event then ends at 01:00
+			items[i].End = grid.Midnight(items[i].End, 0)
+		}
 		entries[i] = p.entry(o)
 	}
 	p.place(v, grid.Days(items, from, n), entries, day)
@@ -203,13 +206,19 @@ func (p *Planner) extent(kind Kind, day time.Time) (time.Time, int) {
 // neighbours returns the days of the previous and the next page.
 func (p *Planner) neighbours(kind Kind, day time.Time, n int) (earlier, later string) {
 	if kind == Month {
-		first := day.AddDate(0, 0, 1-day.Day())
-		return iso(first.AddDate(0, -1, 0)), iso(first.AddDate(0, 1, 0))
+		return months(day)
 	}
 	if kind == Workweek {
 		n = 7
 	}
-	return iso(day.AddDate(0, 0, -n)), iso(day.AddDate(0, 0, n))
+	return iso(grid.Midnight(day, -n)), iso(grid.Midnight(day, n))
+}
+
+// months returns the first days of the months before and after a day's.
+func months(day time.Time) (earlier, later string) {
+	y, m, _ := day.Date()
+	first := time.Date(y, m, 1, 0, 0, 0, 0, time.UTC) // without changes of the clocks
+	return iso(first.AddDate(0, -1, 0)), iso(first.AddDate(0, 1, 0))
 }
 
 // title names the time that a page shows.
