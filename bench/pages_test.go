@@ -1,7 +1,10 @@
 package bench_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -71,12 +74,82 @@ func BenchmarkPages(b *testing.B) {
 	})
 }
 
+// BenchmarkCalendarPage measures the calendar with ten calendars of a thousand events. KiB is the size of the page when
+// compressed.
+func BenchmarkCalendarPage(b *testing.B) {
+	testdb.EachBenchmark(b, func(b *testing.B, url string) { newPagesHouse(b, url).views(b) })
+}
+
+// BenchmarkLargeCalendarPage measures the same with a calendar of 100,000 events over twenty years beside them.
+func BenchmarkLargeCalendarPage(b *testing.B) {
+	testdb.EachBenchmark(b, func(b *testing.B, url string) {
+		h := newPagesHouse(b, url)
+		h.addLarge(b)
+		h.views(b)
+	})
+}
+
+// views measures each view of the calendar.
+func (h *pagesHouse) views(b *testing.B) {
+	b.Helper()
+	for _, view := range []string{"week", "month", "list", "days"} {
+		b.Run(view, func(b *testing.B) {
+			var took []time.Duration
+			var body string
+			before := processorTime(b)
+			for b.Loop() {
+				began := time.Now()
+				body = h.get(b, "/calendar/"+view+"/"+mcpNow.Format(time.DateOnly))
+				took = append(took, time.Since(began))
+			}
+			b.ReportMetric(float64((processorTime(b)-before).Microseconds())/1000/float64(len(took)), "cpu-ms/op")
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "ms-median")
+			b.ReportMetric(float64(strings.Count(body, "data-start=")), "events")
+			var packed bytes.Buffer
+			w := gzip.NewWriter(&packed)
+			_, err := w.Write([]byte(body))
+			check(b, errors.Join(err, w.Close()))
+			b.ReportMetric(float64(packed.Len())/1024, "KiB")
+		})
+	}
+}
+
+// addLarge adds a calendar of 100,000 events over twenty years.
+func (h *pagesHouse) addLarge(b *testing.B) {
+	b.Helper()
+	cal, err := h.middle.CreateCalendar(b.Context(), h.alice, calendar.NewCalendar{
+		Properties: calendar.Properties{Name: "Large"},
+	})
+	check(b, err)
+	const all, part, apart = 100_000, 1000, 20 * 365 * 24 * time.Hour / 100_000
+	for from := 0; from < all; from += part {
+		check(b, h.store.Update(b.Context(), func(tx calendar.Tx) error {
+			for i := from; i < from+part; i++ {
+				locked, err := tx.Advance(b.Context(), cal.ID)
+				if err != nil {
+					return err
+				}
+				start := mcpNow.Add(time.Duration(i-all/2) * apart)
+				number := 2*(1_000_000+i) + 1 // odd: no series
+				if err := tx.PutObject(b.Context(), mcpEvent(cal, locked.Version, number, start)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+	}
+}
+
 // pagesHouse is the pages of a user who is signed in.
 type pagesHouse struct {
 	handler  http.Handler
 	cookies  []*http.Cookie
 	calendar calendar.CalendarID
 	style    int
+	store    *store.Store
+	middle   *service.Service
+	alice    calendar.Caller
 }
 
 func newPagesHouse(b *testing.B, address string) *pagesHouse {
@@ -101,7 +174,7 @@ func newPagesHouse(b *testing.B, address string) *pagesHouse {
 		Store: s, Limits: calendar.DefaultLimits(), Now: now, NewID: newID, ImageBytes: pagesImages,
 	})
 	caller := calendar.Caller{User: alice, Scopes: calendar.ScopeAll}
-	h := new(pagesHouse)
+	h := &pagesHouse{store: s, middle: middle, alice: caller}
 	for i := range mcpCalendars {
 		cal, err := middle.CreateCalendar(b.Context(), caller, calendar.NewCalendar{
 			Properties: calendar.Properties{Name: fmt.Sprint("Calendar ", i)},

@@ -3,8 +3,10 @@ package planner
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -111,17 +113,35 @@ type BarView struct {
 	Span          int
 }
 
+// Class returns the CSS classes of the part.
+func (b BarView) Class() string {
+	return "bar " + classes(b.State, b.Before, b.After) + "s" + strconv.Itoa(b.Span)
+}
+
 // LineView is an event of a day of a month. Short is the time of its start on this day.
 type LineView struct {
 	*Entry
 	Short string
 }
 
-// BlockView is a part of an event between two times. Top and Height are in units.
+// BlockView is a part of an event between two times. Class are its CSS classes, with its position in units.
 type BlockView struct {
 	*Entry
-	Top, Height, Column, Columns int
-	Before, After                bool
+	Class string
+}
+
+// classes returns the CSS classes for a state and for parts on other days, each with a blank after it.
+func classes(state string, before, after bool) string {
+	if state != "" {
+		state += " "
+	}
+	if before {
+		state += "before "
+	}
+	if after {
+		state += "after "
+	}
+	return state
 }
 
 // Entry is one occurrence of an event.
@@ -134,8 +154,9 @@ type Entry struct {
 	Swatch
 	// State is a list of CSS classes: cancelled, declined, tentative, open, busy, free.
 	State string
-	// Marks are the words for its state.
+	// Marks are the words for its state. Rest names its calendar and its state after the title, for screen readers.
 	Marks []string
+	Rest  string
 	// Start and End are local times for the script, such as 2026-11-23T09:30. Movable is set if the visitor may change
 	// it.
 	Start, End string
@@ -310,10 +331,9 @@ func fillColumn(view *DayView, d grid.Day, entries []*Entry) {
 	}
 	for _, b := range d.Blocks {
 		top, bottom := b.Top/unit, (b.Bottom+unit-1)/unit
-		view.Blocks = append(view.Blocks, BlockView{
-			entries[b.Item], top, max(bottom-top, 1), min(b.Column, MostColumns-1), min(b.Columns, MostColumns),
-			b.Before, b.After,
-		})
+		e := entries[b.Item]
+		view.Blocks = append(view.Blocks, BlockView{e, fmt.Sprintf("block t%d h%d c%dof%d %s", top, max(bottom-top, 1),
+			min(b.Column, MostColumns-1), min(b.Columns, MostColumns), classes(e.State, b.Before, b.After))})
 	}
 }
 
@@ -415,6 +435,7 @@ func (p *Planner) entry(o query.Occurrence) *Entry {
 		states = append(states, "free")
 	}
 	e.State = strings.Join(states, " ")
+	e.Rest = strings.Join(append([]string{"", e.Name}, e.Marks...), ", ")
 	return e
 }
 
