@@ -59,13 +59,13 @@ func (p *pageRequest) planner() (pl *planner.Planner, end func(), err error) {
 	return pl, pl.Begin(p.r.Context()), nil
 }
 
-// open leads to the view that the visitor used last. A phone begins with the list.
+// open leads to the view that the visitor used last. A phone begins with three days.
 func (p planningPages) open() error {
 	view := planner.Kind(p.cookie(viewCookie))
 	if !slices.Contains(planner.Kinds, view) {
 		view = planner.Week
 		if strings.Contains(p.r.UserAgent(), "Mobi") {
-			view = planner.List
+			view = planner.Days
 		}
 	}
 	return p.leadTo("/calendar/" + string(view) + "/")
