@@ -9,6 +9,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/filter"
+	"caldav-mcp-server/calendar/grid"
 	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/ical"
@@ -95,12 +96,12 @@ func (p homePages) agenda(c clock) (agenda, error) {
 	}
 	days := agendaDays
 	found, err := p.Service.Agenda(p.r.Context(), p.caller(), query.AgendaQuery{
-		From: from, Until: from.AddDate(0, 0, days), Timezone: c.zone, Limit: mostEvents, Meter: m,
+		From: from, Until: grid.Midnight(from, days), Timezone: c.zone, Limit: mostEvents, Meter: m,
 	})
 	if err != nil {
 		return agenda{}, err
 	}
-	a := agenda{Unread: found.Unread, Earlier: isoDate(from.AddDate(0, 0, -agendaDays))}
+	a := agenda{Unread: found.Unread, Earlier: isoDate(grid.Midnight(from, -agendaDays))}
 	if !from.Equal(c.midnight()) {
 		a.From = c.date(from)
 	}
@@ -109,9 +110,9 @@ func (p homePages) agenda(c clock) (agenda, error) {
 		days = daysBetween(from, c.in(found.Occurrences[last].Start.Time))
 		a.Short, a.Crowded, days = days > 0, days <= 0, max(1, days)
 	}
-	a.Later = isoDate(from.AddDate(0, 0, days))
+	a.Later = isoDate(grid.Midnight(from, days))
 	for day := range days {
-		a.add(c, from.AddDate(0, 0, day), found.Occurrences)
+		a.add(c, grid.Midnight(from, day), found.Occurrences)
 	}
 	a.Tasks, err = p.tasksDue(m, c)
 	return a, err
@@ -123,12 +124,13 @@ func (p homePages) firstDay(c clock) (time.Time, error) {
 	if text == "" {
 		return c.midnight(), nil
 	}
-	day, err := time.ParseInLocation(time.DateOnly, text, c.zone.Location())
+	day, err := time.Parse(time.DateOnly, text)
 	if err != nil || day.Year() < 1900 || day.Year() > 9000 {
 		return day, calendar.Errorf(calendar.Invalid, "", "%q is not a day; use a date such as %s", excerpt(text),
 			isoDate(c.midnight()))
 	}
-	return day, nil
+	y, m, d := day.Date()
+	return grid.Midnight(time.Date(y, m, d, 12, 0, 0, 0, c.zone.Location()), 0), nil
 }
 
 func isoDate(day time.Time) string { return day.Format(time.DateOnly) }
@@ -173,7 +175,7 @@ func (p homePages) tasksDue(m *meter.Meter, c clock) ([]agendaTask, error) {
 	from := c.midnight()
 	during := query.InstanceQuery{
 		Kind: calendar.Todo, Timezone: c.zone, Meter: m,
-		During: filter.TimeRange{Start: from.AddDate(0, 0, -overdueDays), End: from.AddDate(0, 0, agendaDays)},
+		During: filter.TimeRange{Start: grid.Midnight(from, -overdueDays), End: grid.Midnight(from, agendaDays)},
 	}
 	var due []agendaTask
 	for _, cal := range all {

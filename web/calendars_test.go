@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 )
 
@@ -118,6 +119,43 @@ func TestHomeDays(t *testing.T) {
 			"Tue 12 May 22:00 until Wed 13 May 06:00 Event night", "Wed 13 May until 06:00 Event night",
 			"yesterday overdue Task yesterday", "today Task today", "today 13:00 overdue Task hour").
 			hides("Tue 5 May until", "Mon 11 May", "00:00 late")
+	})
+}
+
+// Home has the same days where the clocks skip midnight: in Chile on 6 September 2026, in Egypt on 24 April 2026. It
+// used to begin with the last hour of the day before, and its links were a day early.
+func TestHomeWithoutMidnight(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann := h.user("ann")
+		cal := h.made(ann, "Work")
+		for _, zone := range []string{"Africa/Cairo", "America/Santiago"} {
+			today := time.Date(2026, 4, 24, 15, 0, 0, 0, time.UTC)
+			if zone == "America/Santiago" {
+				today = time.Date(2026, 9, 6, 15, 0, 0, 0, time.UTC)
+			}
+			_, err := h.auth.ChangeUser(h.Context(), "ann", auth.UserEdit{Timezone: &zone})
+			h.must(err)
+			h.Set(today)
+			location, err := time.LoadLocation(zone)
+			h.must(err)
+			y, m, d := today.Date()
+			put := func(title string, at time.Time) {
+				h.put(callerOf(ann), cal, object("VEVENT", title+at.Format("20060102"), title,
+					"DTSTART:"+at.UTC().Format("20060102T150405Z"), "DURATION:PT10M"))
+			}
+			put("Late yesterday", time.Date(y, m, d-1, 23, 30, 0, 0, location))
+			put("Early today", time.Date(y, m, d, 1, 10, 0, 0, location))
+			put("Last day", time.Date(y, m, d+13, 23, 30, 0, 0, location))
+			b := h.as("ann")
+			page := b.get("").shows(http.StatusOK, "Today", "Early today", "Last day").hides("Late yesterday")
+			later := today.AddDate(0, 0, 14).Format(time.DateOnly)
+			if !strings.Contains(page.body, "?from="+later) {
+				t.Errorf("%s: the page does not lead to %s:\n%s", zone, later, page.text())
+			}
+			named := b.get("?from=" + today.Format(time.DateOnly))
+			named.shows(http.StatusOK, "Early today", "Last day").hides("Late yesterday")
+		}
 	})
 }
 

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
-
+	"caldav-mcp-server/calendar/grid"
 	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/locale"
@@ -41,10 +41,9 @@ func (p *pageRequest) timezone() (string, error) {
 
 func (c clock) in(t time.Time) time.Time { return t.In(c.zone.Location()) }
 
-// midnight returns the start of today.
+// midnight returns the start of today, which is later than 00:00 where the clocks skip it.
 func (c clock) midnight() time.Time {
-	y, m, d := c.in(c.now).Date()
-	return time.Date(y, m, d, 0, 0, 0, 0, c.zone.Location())
+	return grid.Midnight(c.in(c.now), 0)
 }
 
 // day names a day: today, tomorrow, or the date.
