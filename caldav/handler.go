@@ -38,6 +38,8 @@ type Config struct {
 	Did func(ctx context.Context, what, whom string)
 	// Reports receives the kind of each report; it may be nil.
 	Reports func(ctx context.Context, kind string)
+	// LinkPage answers a browser that opens a public link, whose secret it gets; nil gives browsers the file.
+	LinkPage func(w http.ResponseWriter, r *http.Request, secret string)
 	// Push notifies apps on devices of changes; nil turns push off.
 	Push *Push
 	// Now is the clock.

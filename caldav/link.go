@@ -47,6 +47,8 @@ func linkTitle(l auth.Link) string {
 type linkAddress struct {
 	secret string
 	form   query.FeedForm
+	// plain is set if the address names no format.
+	plain bool
 	// segments are the decoded path segments below the base.
 	segments []string
 }
@@ -62,7 +64,8 @@ func (a addresses) linkHref(at linkAddress) string {
 }
 
 // linkAt parses the address of a public link. It returns false if the path has another form. The title between the
-// secret and the extension is ignored; older links have none.
+// secret and the extension is ignored; older links have none. Without an extension, browsers get a page, and programs
+// the file with the events.
 func (a addresses) linkAt(escaped string) (linkAddress, bool) {
 	segments, err := dav.Split(escaped)
 	if err != nil {
@@ -81,10 +84,30 @@ func (a addresses) linkAt(escaped string) (linkAddress, bool) {
 			secret = segments[len(linkPath)]
 		}
 		if is {
-			return linkAddress{secret, form, segments}, true
+			return linkAddress{secret, form, false, segments}, true
 		}
 	}
-	return linkAddress{}, true
+	return linkAddress{segments[len(linkPath)], query.FeedEvents, true, segments}, true
+}
+
+// calendarPrograms are words in the User-Agent header of programs that read calendars but may ask for HTML, such as
+// Thunderbird, whose calendar has the headers of a browser.
+var calendarPrograms = []string{
+	"thunderbird", "outlook", "microsoft office", "exchange", "google-calendar", "calendaragent", "dataaccessd",
+	"icsx5", "davx5", "evolution",
+}
+
+// wantsPage reports whether a request for a public link is a browser's, which prefers HTML over calendars and sends no
+// password.
+func wantsPage(r *http.Request) bool {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead || r.Header.Get("Authorization") != "" ||
+		r.URL.Query().Get("format") == string(query.FeedEvents) {
+		return false
+	}
+	accept := strings.ToLower(strings.Join(r.Header.Values("Accept"), ","))
+	agent := strings.ToLower(r.UserAgent())
+	return strings.Contains(accept, "text/html") && !strings.Contains(accept, "text/calendar") &&
+		!slices.ContainsFunc(calendarPrograms, func(word string) bool { return strings.Contains(agent, word) })
 }
 
 // Links answers requests for public links, which need no login, and passes all others to next.
@@ -104,6 +127,13 @@ func (h *Handler) serveLink(w http.ResponseWriter, r *http.Request, verify Verif
 	head.Set("Referrer-Policy", "no-referrer")
 	head.Set("X-Robots-Tag", "noindex, nofollow, noarchive")
 	head.Set("Cache-Control", "no-store")
+	if at.plain {
+		head.Set("Vary", "Accept, User-Agent")
+		if h.LinkPage != nil && wantsPage(r) {
+			h.LinkPage(w, r, at.secret)
+			return
+		}
+	}
 	answer := h.webdav.Compress(w, r)
 	x := h.request(answer, r, calendar.Caller{})
 	if err := followLink(x, verify, at); err != nil {

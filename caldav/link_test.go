@@ -2,6 +2,7 @@ package caldav_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -48,7 +49,8 @@ func TestLinkBelowBase(t *testing.T) {
 		"/dav/links/" + secret + ".ics":              http.StatusOK, // older links
 		"/dav/links/" + secret + "/.ics":             http.StatusOK,
 		"/dav/links/" + secret + "/Other%20name.ifb": http.StatusOK,
-		"/dav/links/" + secret + "/work":             http.StatusNotFound,
+		"/dav/links/" + secret + "/work":             http.StatusOK, // for browsers a page
+		"/dav/links/" + secret:                       http.StatusOK,
 		"/dav/links/" + secret + ".ics/work.ics":     http.StatusNotFound,
 		"/dav/links/" + secret + ".txt":              http.StatusNotFound,
 		"/dav/links/.ics":                            http.StatusNotFound,
@@ -242,5 +244,45 @@ func TestLinkLogsNoCalendar(t *testing.T) {
 	}
 	if log := h.Log.String(); !strings.Contains(log, "cannot be read (syntax)") || strings.Contains(log, "ZZSECRET") {
 		t.Errorf("the log says %s", log)
+	}
+}
+
+// TestLinkPage: browsers that open a link get a page, all others the file. An address with an extension is always that
+// of the file.
+func TestLinkPage(t *testing.T) {
+	t.Parallel()
+	h := linked(t, func(c *caldav.Config) {
+		c.LinkPage = func(w http.ResponseWriter, _ *http.Request, secret string) {
+			_, _ = io.WriteString(w, "page of "+secret)
+		}
+	})
+	const (
+		chromium = "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8\n" +
+			"User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0"
+		thunderbird = "Accept: text/html,application/xhtml+xml,*/*;q=0.8\nUser-Agent: Mozilla/5.0 (X11; Linux; " +
+			"rv:140.0) Gecko/20100101 Thunderbird/140.0"
+	)
+	for _, one := range []struct {
+		path, headers string
+		page          bool
+	}{
+		{"/Team", chromium, true},
+		{"", chromium, true},
+		{"/Team?view=list", chromium, true},
+		{"/Team?format=ics", chromium, false},
+		{"/Team.ics", chromium, false},
+		{"/Team.ifb", chromium, false},
+		{"/Team", thunderbird, false},
+		{"/Team", "Accept: text/calendar, text/html;q=0.5", false},
+		{"/Team", "Accept: */*\nUser-Agent: iOS/26.1 dataaccessd/1.0", false},
+		{"/Team", "User-Agent: Google-Calendar-Importer", false},
+		{"/Team", "", false},
+		{"/Team", chromium + "\nAuthorization: Basic YTpi", false},
+	} {
+		got := h.follow(t, "/dav/links/"+string(h.secret)+one.path, one.headers)
+		if page := got.body == "page of "+string(h.secret); got.status != http.StatusOK || page != one.page ||
+			!page && !strings.HasPrefix(got.body, "BEGIN:VCALENDAR") {
+			t.Errorf("%s for %q: %d %.50s", one.path, one.headers, got.status, got.body)
+		}
 	}
 }

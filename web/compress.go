@@ -51,7 +51,7 @@ func ownRequest(r *http.Request) bool {
 // writePage sends a page, compressed if that is safe and pays off. The page is never cached, so its URL needs no Vary
 // for caches; it is set for intermediaries that ignore no-store.
 func writePage(w http.ResponseWriter, r *http.Request, status int, body []byte) {
-	w.Header().Set("Vary", "Accept-Encoding, Sec-Fetch-Site")
+	w.Header().Add("Vary", "Accept-Encoding, Sec-Fetch-Site")
 	if len(body) >= compressMin && ownRequest(r) && takesGzip(r) {
 		w.Header().Set("Content-Encoding", "gzip")
 		body = compressed(body)

@@ -67,7 +67,7 @@ func open(t *testing.T, url string, options ...option) *house {
 	c := web.Config{
 		Auth: h.auth, Service: h.calendars, Intake: h.intake, Now: h.Now, Version: "1.2.3", Logger: log,
 		MCPURL:     "http://127.0.0.1:5233/mcp",
-		LinkPath:   func(_ auth.Link, secret auth.Secret) string { return "dav/links/" + string(secret) },
+		LinkPath:   func(_ auth.Link, secret auth.Secret) string { return "dav/links/" + string(secret) + "/x.ics" },
 		ClientAddr: func(*http.Request) netip.Addr { return netip.MustParseAddr("192.0.2.1") },
 	}
 	c.OAuth = h.newOAuth(log)

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"caldav-mcp-server/auth"
@@ -174,8 +176,8 @@ var linkLives = map[string]int{"7": 7, "30": 30, "365": 365, "0": 0}
 type linkContent struct {
 	swatch
 	ID calendar.CalendarID
-	// URL is the address of the link just created. It cannot be shown again.
-	URL string
+	// URL is the address of the link just created, for people, File the one of the file. They cannot be shown again.
+	URL, File string
 }
 
 // linkPages create and revoke the public links of a calendar.
@@ -205,7 +207,8 @@ func (p linkPages) createLink() error {
 	if err != nil {
 		return p.again("link", content, err)
 	}
-	content.URL = p.address().String() + p.LinkPath(link, secret)
+	content.File = p.address().String() + p.LinkPath(link, secret)
+	content.URL = strings.TrimSuffix(content.File, path.Ext(content.File))
 	return p.show("link", content)
 }
 

@@ -101,11 +101,18 @@ func strip(c *ical.Component) {
 	}
 }
 
+// The titles of events that show only their times.
+const (
+	BusyTitle        = "Busy"
+	TentativeTitle   = "Tentative"
+	UnavailableTitle = "Unavailable"
+)
+
 // words are the SUMMARY and the STATUS of busy times.
 var words = [...]struct{ summary, status string }{
-	freebusy.Tentative:   {"Tentative", "TENTATIVE"},
-	freebusy.Unavailable: {"Unavailable", "CONFIRMED"},
-	freebusy.Busy:        {"Busy", "CONFIRMED"},
+	freebusy.Tentative:   {TentativeTitle, "TENTATIVE"},
+	freebusy.Unavailable: {UnavailableTitle, "CONFIRMED"},
+	freebusy.Busy:        {BusyTitle, "CONFIRMED"},
 }
 
 // Busy returns a busy time as an event, for the many clients that subscribe to events and ignore VFREEBUSY. It

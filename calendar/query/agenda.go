@@ -35,6 +35,8 @@ type AgendaQuery struct {
 	Limit int
 	// Meter counts the cost of the query.
 	Meter *meter.Meter
+	// shape is that of an [InstanceQuery].
+	shape func(*ical.Document) error
 }
 
 // Spot is the position of an occurrence in an agenda. Times are Unix seconds.
@@ -90,7 +92,7 @@ func (s *Queries) Agenda(ctx context.Context, c calendar.Caller, q AgendaQuery) 
 	}
 	during := InstanceQuery{
 		Kind: calendar.Event, During: filter.TimeRange{Start: q.From, End: q.Until}, Timezone: q.Timezone,
-		Meter: q.Meter,
+		Meter: q.Meter, shape: q.shape,
 	}
 	for _, cal := range calendars {
 		for i, err := range s.Instances(ctx, c, cal, during) {

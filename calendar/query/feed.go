@@ -40,9 +40,12 @@ type Feed struct {
 	Modified time.Time
 	// File is the suggested file name.
 	File string
-	// Name is the display name, Color is nil if there is none for the public.
-	Name  string
-	Color *string
+	// Name is the display name. Color is nil and Timezone is empty if there is none for the public.
+	Name     string
+	Color    *string
+	Timezone string
+	// Events is set if the calendar holds events.
+	Events bool
 
 	queries  *Queries
 	meter    *meter.Meter
@@ -67,10 +70,12 @@ func (s *Queries) Feed(
 	if err := c.May(calendar.SeeBusy, cal); err != nil {
 		return Feed{}, err
 	}
-	f := Feed{queries: s, meter: m, caller: c, calendar: cal, form: form}
+	f := Feed{
+		queries: s, meter: m, caller: c, calendar: cal, form: form, Events: cal.Kinds.Has(calendar.Event),
+	}
 	if f.whole = form == FeedEvents && c.May(calendar.ReadObjects, cal) == nil; f.whole {
 		f.Tag, f.File, f.Modified = f.tag(fmt.Sprintf("%d-%d", cal.Edition, cal.Version)), cal.Name+".ics", cal.Modified
-		f.Name, f.Color = cal.Name, cal.Color
+		f.Name, f.Color, f.Timezone = cal.Name, cal.Color, cal.Timezone
 		return f, nil
 	}
 	f.busy = BusyQuery{Calendars: []calendar.Calendar{cal}, Meter: m}
@@ -122,10 +127,23 @@ func (f Feed) writeWhole(ctx context.Context, to io.Writer, unreadable func(cale
 	if err != nil {
 		return err
 	}
-	w.Shape = func(doc *ical.Document) error { return publish.Object(doc, f.queries.zones, f.alias) }
+	w.Shape = f.shape
 	_, err = f.queries.exportTo(ctx, f.meter, f.caller, w, f.calendar, nil, unreadable)
 	return err
 }
+
+// Agenda returns the events of the feed in a time range, with as much of them as its text has.
+func (f Feed) Agenda(ctx context.Context, q AgendaQuery) (Agenda, error) {
+	q.Calendars, q.Meter, q.shape = []calendar.Calendar{f.calendar}, f.meter, f.shape
+	who := f.caller
+	if !f.whole {
+		who.Most = calendar.FreeBusyAccess
+	}
+	return f.queries.Agenda(ctx, who, q)
+}
+
+// shape reduces an object to its public parts.
+func (f Feed) shape(doc *ical.Document) error { return publish.Object(doc, f.queries.zones, f.alias) }
 
 // owner returns the display name of the calendar's owner.
 func (f Feed) owner() string { return cmp.Or(f.caller.User.DisplayName, f.caller.User.Name) }

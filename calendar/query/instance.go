@@ -36,6 +36,8 @@ type InstanceQuery struct {
 	Most int
 	// Meter counts the cost of the query.
 	Meter *meter.Meter
+	// shape changes each object before it is expanded; nil leaves it unchanged.
+	shape func(*ical.Document) error
 }
 
 // Instances yields the instances of a calendar's objects that overlap a time range, object by object. Undecidable
@@ -54,9 +56,16 @@ func (s *Queries) Instances(
 		for o, err := range s.seen(ctx, q.Meter, c, cal, calendar.ObjectQuery{
 			Kinds: kindsOf(narrowed.Kinds), From: narrowed.From, Until: narrowed.Until, WithData: true,
 		}) {
+			shown := true
+			if err == nil && q.shape != nil {
+				o, shown, err = shaped(q.Meter, o, q.shape)
+			}
 			if err != nil {
 				yield(Instance{}, err)
 				return
+			}
+			if !shown {
+				continue
 			}
 			for i, err := range instancesOf(ctx, o, q, in) {
 				if !yield(i, err) || err != nil {
@@ -65,6 +74,34 @@ func (s *Queries) Instances(
 			}
 		}
 	}
+}
+
+// shaped returns a candidate in another shape; false if nothing is left of it, or if it cannot be read.
+func shaped(m *meter.Meter, c candidate, shape func(*ical.Document) error) (candidate, bool, error) {
+	weight := readFactor * int64(len(c.Data))
+	if err := m.Text(len(c.Data)); err != nil {
+		return candidate{}, false, err
+	}
+	if err := m.Hold(weight); err != nil {
+		return candidate{}, false, err
+	}
+	defer m.Free(weight)
+	doc, err := ical.Parse(c.Data, ical.Limits{})
+	if err == nil {
+		err = shape(doc)
+	}
+	if err != nil {
+		return candidate{}, false, nil // the text of the calendar leaves it out too
+	}
+	o, err := content.Of(doc)
+	if err != nil || len(o.Components()) == 0 {
+		return candidate{}, false, nil
+	}
+	data := doc.Bytes()
+	return candidate{Object: calendar.Object{
+		Calendar: c.Calendar, Data: data, Size: int64(len(data)),
+		Derived: calendar.Derived{UID: calendar.UID(o.UID), Kind: c.Kind, Recurring: c.Recurring},
+	}}, true, nil
 }
 
 // instanceSteps is the cost of one instance.

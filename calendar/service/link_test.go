@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -310,4 +311,69 @@ func TestBusyFeedTellsNothingOfWhatTakesNoTime(t *testing.T) {
 			h.t.Error("another busy time is not told")
 		}
 	})
+}
+
+// TestFeedAgendaIsThatOfTheFile: a page of a link shows the events that a program shows that subscribes to its file.
+func TestFeedAgendaIsThatOfTheFile(t *testing.T) {
+	each(t, func(h *house) {
+		random := rand.New(rand.NewPCG(3, 7))
+		work := h.calendar(h.alice, "work")
+		lines := []string{
+			"CLASS:PRIVATE", "CLASS:PUBLIC", "TRANSP:TRANSPARENT", "STATUS:TENTATIVE", "STATUS:CANCELLED",
+			"LOCATION:Here", "DESCRIPTION:Join https://zoom.us/j/1", "ATTENDEE:mailto:bob@example.com",
+		}
+		for i := range 60 {
+			some := []string{
+				fmt.Sprintf("DTSTART;TZID=Europe/Berlin:202603%02dT%02d0000", 1+random.IntN(28), random.IntN(24)),
+				"DURATION:PT30M", fmt.Sprint("SUMMARY:", i),
+			}
+			if random.IntN(3) == 0 {
+				some = append(some, "RRULE:FREQ=WEEKLY;COUNT=3")
+			}
+			for _, line := range random.Perm(len(lines))[:random.IntN(4)] {
+				some = append(some, lines[line])
+			}
+			h.put(h.alice, work, calendar.ObjectName(fmt.Sprint(i, ".ics")),
+				text(calendar.Event, fmt.Sprint(i), some...))
+		}
+		for _, most := range []calendar.Access{calendar.ReadAccess, calendar.FreeBusyAccess} {
+			f, file := h.feed(by(h.alice, most, work), work, query.FeedEvents)
+			copied := h.calendar(h.bob, calendar.Segment(fmt.Sprint("copy", most)))
+			for i, part := range strings.Split(file, "BEGIN:VEVENT\n")[1:] {
+				part, _, _ = strings.Cut(part, "END:VEVENT")
+				h.put(h.bob, copied, calendar.ObjectName(fmt.Sprint(i, ".ics")), strings.ReplaceAll(
+					head+"BEGIN:VEVENT\n"+part+"END:VEVENT\nEND:VCALENDAR\n", "\n", "\r\n"))
+			}
+			q := query.AgendaQuery{
+				From:  time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC),
+				Until: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), Limit: 1000,
+			}
+			shown, err := f.Agenda(h.ctx, q)
+			h.must(err)
+			q.Calendars = []calendar.Calendar{copied}
+			subscribed, err := h.Agenda(h.ctx, h.bob, q)
+			h.must(err)
+			if len(shown.Occurrences) < 30 {
+				h.t.Fatal("only", len(shown.Occurrences))
+			}
+			if diff := cmp.Diff(seenIn(subscribed), seenIn(shown)); diff != "" {
+				h.t.Errorf("%v (-file +page):\n%s", most, diff)
+			}
+		}
+	})
+}
+
+// seenIn lists the times and the properties of an agenda.
+func seenIn(a query.Agenda) (all []string) {
+	for _, o := range a.Occurrences {
+		line := fmt.Sprint(o.Start.Time.UTC(), o.End.Time.UTC())
+		for p := range o.Component.Properties() {
+			if p.Name() != "DTSTAMP" { // busy times have that of their file
+				line += " " + p.Name() + ":" + p.Value()
+			}
+		}
+		all = append(all, line)
+	}
+	slices.Sort(all)
+	return all
 }

@@ -92,9 +92,10 @@ func (p *program) caldavDoor(ctx context.Context, c settings.Config, h *app.App,
 	}
 	handler, err := caldav.New(caldav.Config{
 		Service: h.Calendars, BaseURL: c.BaseURL, Limits: caldav.DefaultLimits(), Logger: log, Now: p.Now, Way: wayOf,
-		Push:    told,
-		Did:     func(ctx context.Context, what, whom string) { server.RecordOf(ctx).Did(what, whom) },
-		Reports: func(ctx context.Context, kind string) { server.RecordOf(ctx).Reports(kind) },
+		Push:     told,
+		LinkPage: pages.ServeLink,
+		Did:      func(ctx context.Context, what, whom string) { server.RecordOf(ctx).Did(what, whom) },
+		Reports:  func(ctx context.Context, kind string) { server.RecordOf(ctx).Reports(kind) },
 	})
 	if err != nil {
 		return server.Door{}, fmt.Errorf("the CalDAV server: %w", err)

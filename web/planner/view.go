@@ -169,11 +169,7 @@ type Entry struct {
 func (p *Planner) Show(ctx context.Context, kind Kind, day time.Time) (*View, error) {
 	from, n := p.extent(kind, day)
 	until := grid.Midnight(from, n)
-	v := &View{
-		Kind: kind, Date: iso(day), Today: iso(p.today()), Zone: p.Zone.Name(), NowAt: -1,
-		Title: p.title(kind, from, grid.Midnight(from, n-1), day),
-	}
-	v.Earlier, v.Later = p.neighbours(kind, day, n)
+	v := p.frame(kind, day, from, n)
 	for _, k := range Kinds {
 		v.Kinds = append(v.Kinds, KindLink{k, p.text("planner.view." + string(k)), k == kind})
 	}
@@ -191,6 +187,22 @@ func (p *Planner) Show(ctx context.Context, kind Kind, day time.Time) (*View, er
 			return nil, err
 		}
 	}
+	p.lay(v, found, from, n, day)
+	return v, p.addTasks(ctx, v, from, until)
+}
+
+// frame returns a page without days.
+func (p *Planner) frame(kind Kind, day, from time.Time, n int) *View {
+	v := &View{
+		Kind: kind, Date: iso(day), Today: iso(p.today()), Zone: p.Zone.Name(), NowAt: -1,
+		Title: p.title(kind, from, grid.Midnight(from, n-1), day),
+	}
+	v.Earlier, v.Later = p.neighbours(kind, day, n)
+	return v
+}
+
+// lay adds the days and their events to a page, and returns the events.
+func (p *Planner) lay(v *View, found query.Agenda, from time.Time, n int, day time.Time) []*Entry {
 	v.Short, v.Unread = found.More > 0, found.Unread
 	items, entries := make([]grid.Item, len(found.Occurrences)), make([]*Entry, len(found.Occurrences))
 	for i, o := range found.Occurrences {
@@ -201,7 +213,7 @@ func (p *Planner) Show(ctx context.Context, kind Kind, day time.Time) (*View, er
 		entries[i] = p.entry(o)
 	}
 	p.place(v, grid.Days(items, from, n), entries, day)
-	return v, p.addTasks(ctx, v, from, until)
+	return entries
 }
 
 // extent returns the first day of a page and the number of days.
