@@ -26,12 +26,6 @@ const (
 	mostSlotDays = 92
 )
 
-// dayWords are the weekdays as parameters name them.
-var dayWords = [...]string{
-	time.Sunday: "sun", time.Monday: "mon", time.Tuesday: "tue", time.Wednesday: "wed", time.Thursday: "thu",
-	time.Friday: "fri", time.Saturday: "sat",
-}
-
 // findRows returns the tool that finds a time to meet.
 func (b busyTools) findRows() []tool {
 	return []tool{reading(tool{
@@ -63,7 +57,7 @@ func (in *slotQuestion) takes() []field {
 		listTo(&in.elsewhere, "hours_elsewhere",
 			"Such as bob 09:00-17:00 America/New_York (mon tue).").
 			items(mostAsked).upTo(longestTitle),
-		listTo(&in.days, "days", "Default: the user's.").items(len(dayWords)).oneOf(dayWords[:]...),
+		listTo(&in.days, "days", "Default: the user's.").items(len(slot.Weekdays)).oneOf(slot.Weekdays[:]...),
 		numberTo(&in.limit, "limit", "Default 5.").between(1, mostSlots),
 	})
 }
@@ -145,25 +139,13 @@ func (b busyTools) findTime(ctx context.Context, c *call, in *slotQuestion) (ans
 		Slots: []slotView{}, windowView: w.view(), Hours: hours, Days: wordsOf(ask.Hours.Days), Unread: busy.Unread,
 		Theirs: few(each(theirs, hoursOf.String)),
 	}
-	// Find runs at most twice.
-	if err := c.meter.Work(2 * ask.Steps(1)); err != nil {
+	apart := each(busy.Each, func(one query.Busy) []freebusy.Period { return one.Periods })
+	found, why, err := slot.Search(c.meter, ask, busy.Periods, apart, meet.required...)
+	if err != nil {
 		return answer{}, err
 	}
-	found := slot.Find(ask, busy.Periods)
-	if len(found) == 0 {
-		if v.Why = slot.Explain(ask); v.Why == slot.Busy {
-			v.Calendars = few(meet.names(c.caller))
-		}
-		// The least bad times, outside the hours of others.
-		ask.Lenient = len(ask.Others) > 0
-		found = slot.Find(ask, busy.Periods)
-		if len(found) == 0 && len(busy.Each) > 1 {
-			apart := each(busy.Each, func(one query.Busy) []freebusy.Period { return one.Periods })
-			if err := c.meter.Work(ask.Steps(len(apart))); err != nil {
-				return answer{}, err
-			}
-			found = slot.Compromise(ask, apart, meet.required...)
-		}
+	if v.Why = why; why == slot.Busy {
+		v.Calendars = few(meet.names(c.caller))
 	}
 	v.Truncated = len(found) == ask.Limit
 	for _, s := range found {
@@ -196,9 +178,8 @@ func (h hoursOf) String() string {
 	return strings.Join(words, " ")
 }
 
-// hoursOfOthers returns the working hours of the people of a call: those that the call gives, and for all others their
-// own. Only people whom the user knows reveal their hours and time zone. Somebody in the user's zone who has set no
-// hours follows the hours of the call.
+// hoursOfOthers returns the working hours of the people of a call: the hours that the call gives, and for all others
+// their own.
 func (b busyTools) hoursOfOthers(
 	ctx context.Context, c *call, in *slotQuestion, meet busyTargets, z zoned, days []string,
 ) ([]hoursOf, error) {
@@ -213,30 +194,18 @@ func (b busyTools) hoursOfOthers(
 	if meet.others == nil {
 		return all, nil
 	}
-	known, err := b.service.People(ctx, c.caller)
-	if err != nil {
-		return nil, err
-	}
-	for _, u := range meet.people {
-		given := slices.ContainsFunc(all, func(h hoursOf) bool {
+	asked := slices.DeleteFunc(slices.Clone(meet.people), func(u calendar.User) bool {
+		return slices.ContainsFunc(all, func(h hoursOf) bool {
 			return slices.ContainsFunc([]string{u.Name, u.DisplayName, u.Email}, func(name string) bool {
 				return name != "" && strings.EqualFold(h.name, name)
 			})
 		})
-		knows := slices.ContainsFunc(known, func(k calendar.User) bool { return k.ID == u.ID })
-		theirs, err := b.zones.Lookup(u.Timezone)
-		if err != nil || given || !knows || u.ID == c.caller.User.ID || u.Room.Bookable() ||
-			theirs.Name() == z.Name() && u.WorkingHours == "" && u.WorkingDays == "" {
-			continue
-		}
-		text, days := u.Workweek()
-		hours, err := zoned{Zone: theirs}.hours("working_hours", text, days)
-		if err != nil {
-			continue // an older version stored them
-		}
-		all = append(all, hoursOf{hours, cmp.Or(u.DisplayName, u.Name), text, strings.Join(days, " ")})
+	})
+	weeks, err := b.service.Workweeks(ctx, c.caller, asked, z.Zone)
+	for _, week := range weeks {
+		all = append(all, hoursOf{week.Hours, asked[week.Person].Title(), week.Text, week.Weekdays})
 	}
-	return all, nil
+	return all, err
 }
 
 // slotView formats a slot, also in the time zones of others.
@@ -291,9 +260,9 @@ func (b busyTools) toMeet(ctx context.Context, c *call, in *slotQuestion) (busyT
 // wordsOf returns the words for weekdays, Monday first.
 func wordsOf(days map[time.Weekday]bool) []string {
 	words := []string{}
-	for i := range len(dayWords) {
-		if day := time.Weekday((i + 1) % len(dayWords)); days[day] {
-			words = append(words, dayWords[day])
+	for i := range len(slot.Weekdays) {
+		if day := time.Weekday((i + 1) % len(slot.Weekdays)); days[day] {
+			words = append(words, slot.Weekdays[day])
 		}
 	}
 	return words
@@ -333,9 +302,9 @@ func (b busyTools) hoursElsewhere(text string, days []string) (hoursOf, error) {
 	if m[5] != "" {
 		days = strings.FieldsFunc(strings.ToLower(m[5]), func(r rune) bool { return strings.ContainsRune(" ,;\t", r) })
 		for _, day := range days {
-			if !slices.Contains(dayWords[:], day) {
+			if !slices.Contains(slot.Weekdays[:], day) {
 				return h, errArgument(`"hours_elsewhere", %s: %s must be one of %s`, wire.Quote(text), wire.Quote(day),
-					strings.Join(dayWords[:], ", "))
+					strings.Join(slot.Weekdays[:], ", "))
 			}
 		}
 		h.days = strings.Join(days, " ")
@@ -344,46 +313,13 @@ func (b busyTools) hoursElsewhere(text string, days []string) (hoursOf, error) {
 	return h, err
 }
 
-// hours parses working hours, such as 08:30-18:00 or 09:00-12:00, 13:00-17:00, on the given weekdays.
+// hours reads working hours on the given weekdays. name is the argument's.
 func (z zoned) hours(name, text string, days []string) (slot.Hours, error) {
-	h := slot.Hours{Zone: z.Location(), Days: map[time.Weekday]bool{}}
-	for i, part := range strings.FieldsFunc(strings.ReplaceAll(text, "–", "-"), func(r rune) bool {
-		return r == ',' ||
-			r == ';'
-	}) {
-		from, until, ok := strings.Cut(part, "-")
-		opens, openErr := parseClock(from)
-		closes, closeErr := parseClock(until)
-		if !ok || openErr != nil || closeErr != nil || opens >= closes || i > 0 && opens < h.Closes {
-			h.Closes = 0
-			break
-		}
-		switch {
-		case i == 0:
-			h.Opens = opens
-		case opens > h.Closes:
-			h.Breaks = append(h.Breaks, slot.Break{From: h.Closes, Until: opens})
-		}
-		h.Closes = closes
-	}
-	if h.Closes == 0 {
-		return h, errArgument(`%q must be like 09:00-17:00 or 09:00-12:00, 13:00-17:00, the earlier times `+
-			`first, not %s`, name, wire.Quote(text))
-	}
-	for day, word := range dayWords {
-		h.Days[time.Weekday(day)] = slices.Contains(days, word)
+	h, err := slot.ReadHours(z.Location(), text, days)
+	if err != nil {
+		return h, errArgument("%q %v, not %s", name, err, wire.Quote(text))
 	}
 	return h, nil
-}
-
-// parseClock parses a time of day; 24:00 is the end of the day.
-func parseClock(text string) (time.Duration, error) {
-	text = strings.TrimSpace(text)
-	if text == "24:00" {
-		return 24 * time.Hour, nil
-	}
-	at, err := time.Parse("15:04", text)
-	return time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute, err
 }
 
 func (v slotsView) prose(w window, ask slot.Ask, found []slot.Slot) prose {
