@@ -367,7 +367,8 @@ func (w busyWays) find(t *testing.T, round int, l life) {
 	use(t, w.door, "bob", "find_time", params{
 		"duration_minutes": 60, "usernames": []string{"alice"}, "without_me": true, "limit": mostSlots,
 		"working_hours": "00:00-24:00",
-		"days":          slot.Weekdays[:], "start": windowFrom.Format(time.RFC3339), "end": windowTo.Format(time.RFC3339),
+		"days":          slot.Weekdays[:],
+		"start":         windowFrom.Format(time.RFC3339), "end": windowTo.Format(time.RFC3339),
 	}, &v)
 	hour := func(from time.Time) (most level) {
 		for i := range 4 {

@@ -81,6 +81,8 @@ type eventContent struct {
 	Both []planner.Choice
 	// Ask lists the effects of the change, if the visitor has to confirm it.
 	Ask *askContent
+	// FreeTimes compares the times of everyone who takes part, if the visitor asked for it.
+	FreeTimes *planner.FreeTimes
 	// Field is the name of the field with an error.
 	Field string
 }
@@ -169,11 +171,33 @@ func (p planningPages) createEvent() error {
 	}
 	defer end()
 	form := planner.ReadForm(p.r.PostForm)
+	if planner.AsksForTimes(p.r.PostForm) {
+		return p.freeTimes(pl, form, nil)
+	}
 	saved, err := pl.Create(p.r.Context(), form)
 	if err == nil {
 		return p.changed(p.back(form.Start), "event-created", saved.Object)
 	}
 	return p.formAgain(pl, form, nil, err, nil)
+}
+
+// freeTimes shows the form of an event again, with the times of everyone who takes part. A button sets one of them.
+func (p planningPages) freeTimes(pl *planner.Planner, f planner.EventForm, s *planner.Subject) error {
+	if at := p.field("take"); at != "" {
+		if err := pl.Take(&f, at); err != nil {
+			return p.formAgain(pl, f, s, err, nil)
+		}
+	}
+	free, err := pl.Free(p.r.Context(), f, s, p.field("times"))
+	if err != nil {
+		return p.formAgain(pl, f, s, err, nil)
+	}
+	c, err := p.eventContent(pl, f, s)
+	if err != nil {
+		return err
+	}
+	c.Scope, c.FreeTimes = p.r.PostFormValue("scope"), free
+	return p.show("event", c)
 }
 
 // formAgain shows the form of an event again, with an error.
@@ -248,6 +272,9 @@ func (p planningPages) saveEvent() error {
 	}
 	typed, now := planner.ReadForm(p.r.PostForm), pl.FormOf(s.Calendar, s.Instance)
 	typed.Calendar = s.Calendar.ID
+	if planner.AsksForTimes(p.r.PostForm) {
+		return p.freeTimes(pl, typed, &s)
+	}
 	if typed.ETag != "" && typed.ETag != s.Object.ETag {
 		merged, both := pl.Merge(typed, now)
 		stale := calendar.Errorf(calendar.Stale, "", "%s", p.lang.Text("planner.changed-meanwhile"))
