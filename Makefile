@@ -117,8 +117,8 @@ release: ## Build and test binaries, packages, image, SBOM and checksums in dist
 
 .PHONY: compat
 compat: ## Run real clients against the server on both engines
-	compat/run
-	compat/run --engine postgres
+	ERRANDS=all compat/run
+	ERRANDS=all compat/run --engine postgres
 
 .PHONY: clean
 clean: ## Remove build results

@@ -1,290 +1,430 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
-
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/input"
-	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 )
 
-// The errands use the calendar as people do. Each has a week of its own, so that they do not meet.
-func errands() []trial {
-	return []trial{
-		{"errand: a weekly lesson by form, without JavaScript", (*walker).lesson},
-		{"errand: drag over empty time, then drag the event", (*walker).dragging},
-		{"errand: add in one line, by keyboard alone", (*walker).quickAdd},
-		{"errand: delete and undo", (*walker).deleteAndUndo},
-		{"errand: find the dentist of last year", (*walker).dentist},
-		{"errand: tick a task", (*walker).tickTask},
-		{"errand: print a month", (*walker).printMonth},
-		{"errand: see a change made elsewhere within two seconds", (*walker).elsewhere},
+// errand is a task as people do it. Each has weeks of its own, so that they do not meet.
+type errand struct {
+	name string
+	// often says that it is also done for each commit.
+	often bool
+	do    func(*house)
+}
+
+func errands() []errand {
+	return []errand{
+		{"a lesson on Tuesdays and Thursdays until Easter, without JavaScript", true, lesson},
+		{"move one lesson by form", false, moveOne},
+		{"drag over empty time, then the event, then one lesson", true, dragging},
+		{"drag whole days in a month", false, dragDays},
+		{"add in one line, by keyboard alone", true, quickAdd},
+		{"delete and undo", true, deleteAndUndo},
+		{"answer an invitation for one day, on a phone", false, answerOne},
+		{"find the dentist of last year", true, dentist},
+		{"tick a task on a phone, without JavaScript", true, tickTask},
+		{"print May", true, printMay},
+		{"see a flight with both zones", false, flight},
+		{"see a change made elsewhere within two seconds", true, elsewhere},
+		{"a meeting of four by keyboard alone: make it, move one, cancel one", false, meetingByKeyboard},
+		{"a meeting of four without JavaScript: make it, move one, cancel one", false, meetingByForms},
+		{"add on a phone in the dark", false, phoneInDark},
+		{"two tabs edit one event", false, twoTabs},
+		{"move an event to another calendar", false, carry},
 	}
 }
 
-// says checks that the page shows a text.
-func (w *walker) says(text string) error {
-	var got string
-	for range 100 {
-		var err error
-		if got, err = ask[string](w, `document.querySelector("main")?.innerText ?? ""`); err == nil &&
-			strings.Contains(got, text) {
-			return nil
-		}
-		pause()
+func lesson(h *house) {
+	p := h.enter(h.user, look{noScripts: true})
+	p.visit("/calendar/new?start=2027-02-02T16:00")
+	p.set("#title", "Lesson")
+	p.set("#repeat", "weekly")
+	p.tick("input[name=days][value=TU]")
+	p.tick("input[name=days][value=TH]")
+	p.tick("input[name=ends][value=until]")
+	p.set("#until", "2027-03-25")
+	p.set("#alarm0", "15")
+	p.press("form.event > button")
+	var days []string
+	for day := time.Date(2027, 2, 2, 16, 0, 0, 0, time.UTC); day.Month() < 4; day = day.AddDate(0, 0, 7) {
+		days = append(days, day.Format("20060102T150405Z"), day.AddDate(0, 0, 2).Format("20060102T150405Z"))
 	}
-	return fmt.Errorf("the page %s does not say %q:\n%s", w.where(), text, got)
+	// The last Thursday is the 25th: those of the next week are after it.
+	days = days[:16]
+	h.starts(h.user, "Lesson", "20270101T000000Z/20270601T000000Z", days...)
+	if e := h.one(h.user, "VEVENT", "Lesson"); e.value("TRIGGER") != "-PT15M" {
+		failf("the reminder is %q", e.value("TRIGGER"))
+	}
+	p.visit("/calendar/day/2027-03-25")
+	p.says("Lesson")
 }
 
-func (w *walker) lesson() error {
-	off := func(v bool) error {
-		_, err := chromedp.Call(w.tab, emulation.SetScriptExecutionDisabled,
-			emulation.SetScriptExecutionDisabledParams{Value: v})
-		return err
-	}
-	if err := off(true); err != nil {
-		return err
-	}
-	defer func() { _ = off(false) }()
-	if err := w.open("/calendar/new?start=2027-02-02T16:00"); err != nil {
-		return err
-	}
-	err := w.follow(
-		chromedp.SetValue("#title", "Lesson"), chromedp.SetValue("#repeat", "weekly"),
-		chromedp.Click("fieldset:has(#repeat) summary"),
-		chromedp.Click("input[name=days][value=TU]"), chromedp.Click("input[name=days][value=TH]"),
-		chromedp.Click("input[name=ends][value=until]"), chromedp.SetValue("#until", "2027-03-25"),
-		chromedp.SetValue("#alarm0", "15"), chromedp.Click("form.event > button"),
-	)
-	if err != nil {
-		return err
-	}
-	if err := w.says("The event is saved."); err != nil {
-		return err
-	}
-	for day, want := range map[string]bool{
-		"2027-02-04": true, "2027-02-05": false, "2027-03-25": true, "2027-03-30": false,
-	} {
-		if err := w.open("/calendar/day/" + day); err != nil {
-			return err
-		}
-		text, err := chromedp.Run(w.tab, chromedp.Text("main"))
-		if err != nil || strings.Contains(text, "Lesson") != want {
-			return fmt.Errorf("the lesson is wrong on %s: %w", day, err)
-		}
-	}
-	return nil
+// find opens an event from the page of its day.
+func (p *person) find(title, day string) {
+	p.visit("/calendar/day/" + day)
+	p.says(title)
+	href := p.tell(fmt.Sprintf(`[...document.querySelectorAll("main .sheet a[href*='/calendar/event/']")]
+		.find(a => a.innerText.includes(%q)).getAttribute("href")`, title))
+	p.press(fmt.Sprintf(".sheet a[href=%q]", href))
 }
 
-// point returns the place of a time of a day on the screen.
-func (w *walker) point(day string, hour float64) (x, y float64, err error) {
-	at, err := ask[[]float64](w, fmt.Sprintf(`(() => {
+// send submits a form, and confirms that guests get a message.
+func (p *person) send(css string, press func(css string)) {
+	press(css)
+	if p.tell(`Boolean(document.querySelector("button[name=confirmed]"))`) == "true" {
+		press("button[name=confirmed]")
+	}
+}
+
+func moveOne(h *house) {
+	h.put(h.user, "choir", "SUMMARY:Choir", "DTSTART:20270405T180000Z", "DURATION:PT1H", "RRULE:FREQ=WEEKLY;COUNT=3")
+	p := h.enter(h.user, look{})
+	p.find("Choir", "2027-04-12")
+	p.press(`main a[href*="/edit"]`)
+	p.tick("input[name=scope][value=this]")
+	p.set("#start", "2027-04-13")
+	p.set("#start-time", "19:30")
+	p.set("#end", "2027-04-13")
+	p.set("#end-time", "20:30")
+	p.press("form.event > button")
+	h.starts(h.user, "Choir", "20270401T000000Z/20270501T000000Z",
+		"20270405T180000Z", "20270413T193000Z", "20270419T180000Z")
+}
+
+// place returns the point of a time of a day on the screen.
+func (p *person) place(day string, hour float64) [2]float64 {
+	at := p.tell(fmt.Sprintf(`(() => {
 		const week = document.querySelector(".week"), box = document.querySelector(".hours > .day[data-day='%s']");
 		week.scrollTop = box.offsetHeight * 8 / 24;
 		const r = box.getBoundingClientRect();
-		return [r.left + r.width / 2, r.top + r.height * %f / 24];
+		return (r.left + r.width / 2) + " " + (r.top + r.height * %f / 24);
 	})()`, day, hour))
-	if err != nil {
-		return 0, 0, err
-	}
-	return at[0], at[1], nil
+	var x, y float64
+	_, err := fmt.Sscan(at, &x, &y)
+	must(err)
+	return [2]float64{x, y}
 }
 
-// drag moves the mouse with the button down between two times.
-func (w *walker) drag(fromDay string, from float64, toDay string, to float64) error {
-	x, y, err := w.point(fromDay, from)
-	if err != nil {
-		return err
-	}
-	toX, toY, err := w.point(toDay, to)
-	if err != nil {
-		return err
-	}
-	steps := []chromedp.Action[chromedp.Void]{
-		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y),
-		chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, x, y, chromedp.ButtonLeft,
-			chromedp.ClickCount(1)),
-	}
+// drag moves the mouse with the button down, in eight steps.
+func (p *person) drag(from, to [2]float64) {
+	path := [][2]float64{from}
 	for i := 1; i <= 8; i++ {
 		part := float64(i) / 8
-		steps = append(steps, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x+(toX-x)*part,
-			y+(toY-y)*part, chromedp.ButtonLeft))
+		path = append(path, [2]float64{from[0] + (to[0]-from[0])*part, from[1] + (to[1]-from[1])*part})
 	}
-	return w.do(append(steps,
-		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, toX, toY, chromedp.ButtonLeft,
-			chromedp.ClickCount(1)))...)
+	must(p.Drag(path))
 }
 
-func (w *walker) dragging() error {
-	if err := errors.Join(w.do(chromedp.EmulateViewport(1280, 900)), w.open("/calendar/week/2027-05-04")); err != nil {
-		return err
+func dragging(h *house) {
+	h.put(h.user, "piano", "SUMMARY:Piano", "DTSTART:20270427T150000Z", "DURATION:PT1H", "RRULE:FREQ=WEEKLY;COUNT=3")
+	p := h.enter(h.user, look{})
+	p.visit("/calendar/week/2027-05-04")
+	p.leave(func() { p.drag(p.place("2027-05-04", 9.02), p.place("2027-05-04", 11)) })
+	p.there("#title")
+	p.set("#title", "Dragged")
+	p.press("form.event > button")
+	if e := h.one(h.user, "VEVENT", "Dragged"); e.value("DTEND") != "20270504T110000Z" {
+		failf("it ends at %s", e.value("DTEND"))
 	}
-	if err := w.drag("2027-05-04", 9.02, "2027-05-04", 11); err != nil {
-		return err
-	}
-	if err := w.do(chromedp.WaitVisible("#title")); err != nil {
-		return err
-	}
-	times, err := ask[string](w, `["start", "start-time", "end", "end-time"]
-		.map(id => document.getElementById(id).value).join(" ")`)
-	if err != nil || times != "2027-05-04 09:00 2027-05-04 11:00" {
-		return fmt.Errorf("the drag chose %s, %w", times, err)
-	}
-	if err := w.follow(chromedp.SetValue("#title", "Dragged"), chromedp.Click("form.event > button")); err != nil {
-		return err
-	}
-	if err := w.open("/calendar/week/2027-05-04"); err != nil {
-		return err
-	}
-	if err := w.drag("2027-05-04", 9.5, "2027-05-06", 13.5); err != nil {
-		return err
-	}
-	if err := w.says("The event is moved."); err != nil {
-		return err
-	}
-	at, err := ask[string](w, `[...document.querySelectorAll(".block")]
-		.find(b => b.innerText.includes("Dragged")).dataset.start`)
-	if err != nil || at != "2027-05-06T13:00" {
-		return fmt.Errorf("the event is at %s, %w", at, err)
-	}
-	return nil
+	p.visit("/calendar/week/2027-05-04")
+	p.drag(p.place("2027-05-04", 9.5), p.place("2027-05-06", 13.5))
+	p.until("for the move", `[...document.querySelectorAll(".block")]
+		.find(b => b.innerText.includes("Dragged")).dataset.start == "2027-05-06T13:00" &&
+		!document.querySelector(".ghost")`)
+	h.starts(h.user, "Dragged", "20270501T000000Z/20270601T000000Z", "20270506T130000Z")
+	p.drag(p.place("2027-05-04", 15.5), p.place("2027-05-07", 16.5))
+	p.until("for the move", `[...document.querySelectorAll(".block")]
+		.find(b => b.innerText.includes("Piano")).dataset.start == "2027-05-07T16:00" &&
+		!document.querySelector(".ghost")`)
+	h.starts(h.user, "Piano", "20270401T000000Z/20270601T000000Z",
+		"20270427T150000Z", "20270507T160000Z", "20270511T150000Z")
 }
 
-func (w *walker) quickAdd() error {
-	if err := w.open("/calendar/week/2027-06-01"); err != nil {
-		return err
-	}
-	if err := w.do(chromedp.Focus("#quick")); err != nil {
-		return err
-	}
-	if err := w.follow(chromedp.KeyEvent("Brunch 5 June 2027 11:30 at Lido" + kb.Enter)); err != nil {
-		return err
-	}
-	if err := w.says("Understood as follows"); err != nil {
-		return err
-	}
-	if err := w.follow(chromedp.Focus("#title"), chromedp.KeyEvent(kb.Enter)); err != nil {
-		return err
-	}
-	if err := w.says("The event is saved."); err != nil {
-		return err
-	}
-	return w.says("11:30–12:30")
+// middle returns the middle of an element, moved into view.
+func (p *person) middle(css string) [2]float64 {
+	p.there(css)
+	at := p.tell(fmt.Sprintf(`(e => { const r = e.getBoundingClientRect();
+		return (r.left + r.width / 2) + " " + (r.top + r.height / 2); })(document.querySelector(%q))`, css))
+	var x, y float64
+	_, err := fmt.Sscan(at, &x, &y)
+	must(err)
+	return [2]float64{x, y}
 }
 
-func (w *walker) deleteAndUndo() error {
-	if err := w.open("/calendar/day/2027-06-05"); err != nil {
-		return err
-	}
-	if err := w.follow(chromedp.Click(".block")); err != nil {
-		return err
-	}
-	if err := w.follow(chromedp.Click("main a.danger")); err != nil {
-		return err
-	}
-	if err := w.follow(chromedp.Click("main button.danger")); err != nil {
-		return err
-	}
-	if err := w.says("The event is deleted."); err != nil {
-		return err
-	}
-	if err := w.follow(chromedp.Click("form.undo button")); err != nil {
-		return err
-	}
-	if err := w.open("/calendar/day/2027-06-05"); err != nil {
-		return err
-	}
-	return w.says("Brunch")
+func dragDays(h *house) {
+	h.put(h.user, "fair", "SUMMARY:Fair", "DTSTART;VALUE=DATE:20270811", "DTEND;VALUE=DATE:20270813")
+	p := h.enter(h.user, look{})
+	p.visit("/calendar/month/2027-08-01")
+	// A bar is as wide as its days; the mouse takes it by its first one.
+	from := p.middle(`td[data-day="2027-08-11"]`)
+	from[1] = p.middle(`td[data-day="2027-08-11"] a.bar`)[1]
+	p.drag(from, p.middle(`td[data-day="2027-08-18"]`))
+	p.until("for the move", `document.querySelector("a.bar[data-start^='2027-08-18']")`)
+	h.starts(h.user, "Fair", "20270801T000000Z/20270901T000000Z", "20270818")
 }
 
-func (w *walker) dentist() error {
+func quickAdd(h *house) {
+	p := h.enter(h.user, look{})
+	p.visit("/calendar/week/2027-06-01")
+	p.tabTo("#quick")
+	p.leave(func() { p.keys("Brunch 5 June 2027 11:30 at Lido" + keyEnter) })
+	p.says("Understood as follows")
+	p.until("for the focus", `document.activeElement.id == "title"`)
+	p.leave(func() { p.keys(keyEnter) })
+	p.says("11:30–12:30")
+	if e := h.starts(h.user, "Brunch", "20270605T000000Z/20270606T000000Z", "20270605T113000Z"); e[0].value(
+		"LOCATION") != "Lido" {
+		failf("the place is %q", e[0].value("LOCATION"))
+	}
+}
+
+func deleteAndUndo(h *house) {
+	const day = "20270612T000000Z/20270613T000000Z"
+	h.put(h.user, "picnic", "SUMMARY:Picnic", "DTSTART:20270612T120000Z", "DURATION:PT2H")
+	p := h.enter(h.user, look{})
+	p.find("Picnic", "2027-06-12")
+	p.press("main a.danger")
+	p.press("main button.danger")
+	h.starts(h.user, "Picnic", day)
+	p.press("form.undo button")
+	h.starts(h.user, "Picnic", day, "20270612T120000Z")
+}
+
+func answerOne(h *house) {
+	h.newcomer("ben")
+	h.put("ben", "review", "SUMMARY:Review", "DTSTART:20270614T090000Z", "DURATION:PT1H",
+		"RRULE:FREQ=DAILY;COUNT=3", "ORGANIZER:mailto:ben@example.com", "ATTENDEE:mailto:ben@example.com",
+		"ATTENDEE;PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailto:"+h.user+"@example.com")
+	p := h.enter(h.user, look{phone: true})
+	p.find("Review", "2027-06-15")
+	p.tick("input[name=scope][value=this]")
+	p.set("#comment", "At the dentist")
+	p.press("button[name=answer][value=no], button[name=answer][value=DECLINED], button[name=answer][value=declined]")
+	for _, e := range h.starts("ben", "Review", "20270614T000000Z/20270620T000000Z",
+		"20270614T090000Z", "20270615T090000Z", "20270616T090000Z") {
+		declined := strings.Contains(strings.Join(e, "\n"), "PARTSTAT=DECLINED")
+		if declined != strings.HasPrefix(e.value("DTSTART"), "20270615") {
+			failf("the answer for %s is wrong:\n%s", e.value("DTSTART"), strings.Join(e, "\n"))
+		}
+	}
+}
+
+func dentist(h *house) {
 	last := time.Now().UTC().AddDate(-1, 0, -20)
-	err := w.put("dentist", "VEVENT", "SUMMARY:Dentist Dr Lang\r\nDTSTART:"+last.Format("20060102T150405Z"))
-	if err != nil {
-		return err
-	}
-	if err := w.open("/calendar/"); err != nil {
-		return err
-	}
-	if err := w.follow(chromedp.Focus("#find"), chromedp.KeyEvent("dentist"+kb.Enter)); err != nil {
-		return err
-	}
-	err = w.follow(chromedp.Click("main input[name=past]"), chromedp.Click("main form[role=search] button"))
-	if err != nil {
-		return err
-	}
-	return w.says("Dentist Dr Lang")
+	h.put(h.user, "dentist", "SUMMARY:Dentist Dr Lang", "DTSTART:"+last.Format("20060102T150405Z"))
+	p := h.enter(h.user, look{})
+	p.visit("/calendar/")
+	p.leave(func() { p.write("#find", "dentist"+keyEnter) })
+	p.tick("main input[name=past]")
+	p.press("main form[role=search] button")
+	p.says("Dentist Dr Lang")
 }
 
-func (w *walker) tickTask() error {
-	if err := w.open("/tasks/"); err != nil {
-		return err
+func tickTask(h *house) {
+	p := h.enter(h.user, look{phone: true, noScripts: true})
+	p.visit("/tasks/")
+	p.set("form.add input[name=title]", "Buy paint")
+	p.press("form.add button")
+	p.says("Buy paint")
+	if e := h.one(h.user, "VTODO", "Buy paint"); e.value("STATUS") == "COMPLETED" {
+		failf("the task is finished from the start")
 	}
-	err := w.follow(chromedp.SetValue("form.add input[name=title]", "Buy paint"), chromedp.Click("form.add button"))
-	if err != nil {
-		return err
+	p.press(`button[aria-label*="Buy paint"]`)
+	if e := h.one(h.user, "VTODO", "Buy paint"); e.value("STATUS") != "COMPLETED" {
+		failf("the task is not finished")
 	}
-	if err := w.says("Buy paint"); err != nil {
-		return err
-	}
-	if err := w.follow(chromedp.Click(`button[aria-label*="Buy paint"]`)); err != nil {
-		return err
-	}
-	return w.says("The task is finished.")
 }
 
-func (w *walker) printMonth() error {
-	if err := w.open("/calendar/month/2027-05-01"); err != nil {
-		return err
+func printMay(h *house) {
+	h.put(h.user, "maypole", "SUMMARY:Maypole", "DTSTART;VALUE=DATE:20280501")
+	p := h.enter(h.user, look{})
+	p.visit("/calendar/month/2028-05-01")
+	p.says("Maypole")
+	pdf, err := p.PDF()
+	must(err)
+	if pages := strings.Count(string(pdf), "/Type /Page\n"); len(pdf) < 5000 || pages != 1 {
+		failf("May is printed as %d bytes on %d pages", len(pdf), pages)
 	}
-	pdf, err := chromedp.Run(w.tab, chromedp.PrintToPDF())
-	if err == nil && len(pdf) < 5000 {
-		err = fmt.Errorf("the month is printed as %d bytes", len(pdf))
-	}
-	return err
 }
 
-func (w *walker) elsewhere() error {
-	if err := w.open("/calendar/week/2027-07-05"); err != nil {
-		return err
+func flight(h *house) {
+	p := h.enter(h.user, look{})
+	p.visit("/calendar/new?start=2027-09-06T10:00")
+	p.set("#title", "Flight LH 716")
+	p.set("#zone", "Europe/Berlin")
+	p.set("#end-zone", "Asia/Tokyo")
+	p.set("#end", "2027-09-07")
+	p.set("#end-time", "06:00")
+	p.press("form.event > button")
+	e := h.starts(h.user, "Flight LH 716", "20270906T000000Z/20270908T000000Z", "20270906T080000Z")
+	if e[0].value("DTEND") != "20270906T210000Z" {
+		failf("it lands at %s", e[0].value("DTEND"))
 	}
+	p.find("Flight LH 716", "2027-09-06")
+	p.says("Europe/Berlin")
+	p.says("Asia/Tokyo")
+	p.says("06:00")
+}
+
+func elsewhere(h *house) {
+	p := h.enter(h.user, look{})
+	p.visit("/calendar/week/2027-07-05")
 	time.Sleep(time.Second) // the stream opens
-	if err := w.put("far", "VEVENT", "SUMMARY:From my phone\r\nDTSTART:20270706T100000Z"); err != nil {
-		return err
-	}
+	h.put(h.user, "far", "SUMMARY:From my phone", "DTSTART:20270706T100000Z", "DURATION:PT1H")
 	began := time.Now()
-	if err := w.says("From my phone"); err != nil {
-		return err
-	}
+	p.says("From my phone")
 	if took := time.Since(began); took > 2*time.Second {
-		return fmt.Errorf("the change appeared after %s", took)
+		failf("the change appeared after %s", took)
 	}
-	return nil
 }
 
-// put stores an object as a calendar app does.
-func (w *walker) put(uid, kind, lines string) error {
-	text := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//walker//EN\r\nBEGIN:" + kind + "\r\nUID:" + uid +
-		"\r\nDTSTAMP:20260101T000000Z\r\n" + lines + "\r\nEND:" + kind + "\r\nEND:VCALENDAR\r\n"
-	r, err := http.NewRequest(http.MethodPut, w.origin()+"/dav/calendars/"+w.user+"/personal/"+uid+".ics",
-		strings.NewReader(text))
-	if err != nil {
-		return err
+// three creates the attendees of a meeting.
+func (h *house) three() []string {
+	all := []string{"ana", "ben", "cem"}
+	for _, name := range all {
+		h.newcomer(name)
 	}
-	r.SetBasicAuth(w.user, w.password)
-	r.Header.Set("Content-Type", "text/calendar")
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return err
+	return all
+}
+
+// met checks the times of a meeting in all calendars. Cancelled ones are not counted.
+func (h *house) met(title, span string, want ...string) {
+	for _, name := range append(h.three(), h.user) {
+		var got []string
+		for _, e := range h.entries(name, "VEVENT", span) {
+			if e.value("SUMMARY") == title && e.value("STATUS") != "CANCELLED" {
+				got = append(got, e.value("DTSTART"))
+			}
+		}
+		if strings.Join(got, " ") != strings.Join(want, " ") {
+			failf("%s meets at %q, want %q", name, got, want)
+		}
 	}
-	defer res.Body.Close()
-	if res.StatusCode >= http.StatusBadRequest {
-		return errors.New(res.Status)
+}
+
+func meetingByKeyboard(h *house) {
+	const span = "20271101T000000Z/20271120T000000Z"
+	guests := strings.Join(h.three(), "@example.com"+keyEnter) + "@example.com"
+	p := h.enter(h.user, look{})
+	press := func(css string) { p.tabTo(css); p.leave(func() { p.keys(keyEnter) }) }
+	p.visit("/calendar/week/2027-11-01")
+	p.tabTo("#quick")
+	p.leave(func() { p.keys("Standup 2 November 2027 10:00 every Tuesday until 16 November 2027" + keyEnter) })
+	p.tabTo("#guests")
+	p.keys(guests)
+	p.send("form.event > button", press)
+	h.met("Standup", span, "20271102T100000Z", "20271109T100000Z", "20271116T100000Z")
+
+	open := func(day string) {
+		p.visit("/calendar/day/" + day)
+		p.tabTo("[role=grid] a, [role=gridcell]")
+		for range 30 {
+			at := p.tell(`document.activeElement.tagName + document.activeElement.innerText`)
+			if strings.HasPrefix(at, "AStandup") {
+				break
+			}
+			p.keys(keyDown)
+		}
+		p.leave(func() { p.keys(keyEnter) })
 	}
-	return nil
+	open("2027-11-09")
+	press(`main a[href*="/edit"]`)
+	p.tabTo("#start-time")
+	p.typeTime("11", "30")
+	p.tabTo("#end-time")
+	p.typeTime("12", "30")
+	p.send("form.event > button", press)
+	h.met("Standup", span, "20271102T100000Z", "20271109T113000Z", "20271116T100000Z")
+
+	open("2027-11-16")
+	press("main a.danger")
+	press("main button.danger")
+	h.met("Standup", span, "20271102T100000Z", "20271109T113000Z")
+}
+
+func meetingByForms(h *house) {
+	const span = "20280201T000000Z/20280220T000000Z"
+	p := h.enter(h.user, look{noScripts: true})
+	p.visit("/calendar/new?start=2028-02-01T10:00")
+	p.set("#title", "Planning")
+	p.set("#repeat", "weekly")
+	p.tick("input[name=ends][value=count]")
+	p.set("#count", "3")
+	p.set("#guests", strings.Join(h.three(), "@example.com\n")+"@example.com")
+	p.send("form.event > button", p.press)
+	h.met("Planning", span, "20280201T100000Z", "20280208T100000Z", "20280215T100000Z")
+
+	p.find("Planning", "2028-02-08")
+	p.press(`main a[href*="/edit"]`)
+	p.set("#start-time", "11:30")
+	p.set("#end-time", "12:30")
+	p.send("form.event > button", p.press)
+	h.met("Planning", span, "20280201T100000Z", "20280208T113000Z", "20280215T100000Z")
+
+	p.find("Planning", "2028-02-15")
+	p.press("main a.danger")
+	p.press("main button.danger")
+	h.met("Planning", span, "20280201T100000Z", "20280208T113000Z")
+}
+
+func phoneInDark(h *house) {
+	p := h.enter(h.user, look{phone: true, dark: true})
+	p.visit("/calendar/week/2027-10-04")
+	shade := p.tell(`getComputedStyle(document.body).backgroundColor + " " +
+		getComputedStyle(document.documentElement).backgroundColor`)
+	if strings.Contains(shade, "255, 255, 255") {
+		failf("the page is white: %s", shade)
+	}
+	if over := p.tell(`document.documentElement.scrollWidth - innerWidth`); over != "0" {
+		failf("the page is %s pixels too wide", over)
+	}
+	p.press("a.button.new")
+	p.set("#title", "Cinema")
+	p.set("#start", "2027-10-08")
+	p.set("#start-time", "20:00")
+	p.set("#end", "2027-10-08")
+	p.set("#end-time", "22:00")
+	p.press("form.event > button")
+	h.starts(h.user, "Cinema", "20271001T000000Z/20271101T000000Z", "20271008T200000Z")
+}
+
+func twoTabs(h *house) {
+	h.put(h.user, "dinner", "SUMMARY:Dinner", "DTSTART:20271203T180000Z", "DURATION:PT2H", "LOCATION:Lido")
+	first, second := h.enter(h.user, look{}), h.enter(h.user, look{})
+	for _, p := range []*person{first, second} {
+		p.find("Dinner", "2027-12-03")
+		p.press(`main a[href*="/edit"]`)
+	}
+	first.set("#title", "Dinner with Ana")
+	first.press("form.event > button")
+	second.set("#title", "Dinner with Ben")
+	second.set("#notes", "Bring wine")
+	second.press("form.event > button")
+	second.says("Dinner with Ana")
+	if kept := second.tell(`document.querySelector("#title").value`); kept != "Dinner with Ben" {
+		failf("the title of the later one is lost: %s", kept)
+	}
+	if e := h.one(h.user, "VEVENT", "Dinner with Ana"); e.value("DESCRIPTION") != "" {
+		failf("the later one overwrote it: %q", e)
+	}
+	second.press("form.event > button")
+	if e := h.one(h.user, "VEVENT", "Dinner with Ben"); e.value("DESCRIPTION") != "Bring wine" {
+		failf("it has %q", e)
+	}
+}
+
+func carry(h *house) {
+	h.put(h.user, "yoga", "SUMMARY:Yoga", "DTSTART:20270503T100000Z", "DURATION:PT1H")
+	p := h.enter(h.user, look{})
+	p.visit("/account/calendars")
+	p.set("#name", "Sport")
+	p.press("#new ~ form button")
+	p.find("Yoga", "2027-05-03")
+	p.click("details:has(#to) summary")
+	p.tell(`(o => { o.selected = true; })([...document.querySelectorAll("#to option")].find(o => o.text.includes("Sport")))`)
+	p.press("button[name=do][value=move]")
+	p.says("Sport")
+	h.one(h.user, "VEVENT", "Yoga")
 }

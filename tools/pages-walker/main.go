@@ -28,7 +28,6 @@ func trials() []trial {
 	for _, m := range modes {
 		all = append(all, trial{"every page, " + m.name, func(w *walker) error { return w.everyPage(m) }})
 	}
-	all = append(all, errands()...)
 	return append(all,
 		trial{"by keyboard alone", (*walker).byKeyboard},
 		trial{"without JavaScript", (*walker).withoutScripts},
@@ -68,14 +67,29 @@ func judge(address, user, password string) error {
 	}
 	defer w.close()
 	passed, failed := 0, 0
-	for _, t := range trials() {
-		if err := t.run(w); err != nil {
-			fmt.Printf("failed  %s: %v\n", t.name, err)
+	try := func(name string, run func() error) {
+		began := time.Now()
+		if err := run(); err != nil {
+			fmt.Printf("failed  %s: %v\n", name, err)
 			failed++
-			continue
+			return
 		}
-		fmt.Println("passed ", t.name)
+		fmt.Printf("passed  %s (%.1f s)\n", name, time.Since(began).Seconds())
 		passed++
+	}
+	h := &house{
+		origin: w.origin(), start: startChromium, user: user, passwords: map[string]string{user: password},
+	}
+	chosen := os.Getenv("ERRANDS")
+	for _, e := range errands() {
+		if e.often && chosen == "" || chosen == "all" || chosen != "" && strings.Contains(e.name, chosen) {
+			try("errand: "+e.name, func() error { return h.run(e.do) })
+		}
+	}
+	for _, t := range trials() {
+		if chosen == "" || chosen == "all" {
+			try(t.name, func() error { return t.run(w) })
+		}
 	}
 	fmt.Printf("pages: %d passed, %d failed, 0 skipped\n", passed, failed)
 	if failed > 0 {
