@@ -86,6 +86,7 @@ func (n NewUser) validate() error {
 type UserEdit struct {
 	DisplayName, Email, Timezone         *string
 	WeekStart, WorkingDays, WorkingHours *string
+	View                                 *calendar.ViewSettings
 	// Only administrators may set Admin and Disabled.
 	Admin, Disabled *bool
 	// Only administrators may set the quotas; see [calendar.Quota].
@@ -116,6 +117,11 @@ func (e UserEdit) Validate() error {
 			return err
 		}
 	}
+	if e.View != nil {
+		if err := checkView(*e.View); err != nil {
+			return err
+		}
+	}
 	if e.Capacity != nil && *e.Capacity < 0 {
 		return invalid("a room takes a number of people, or 0 for any number")
 	}
@@ -131,6 +137,7 @@ func (e UserEdit) Validate() error {
 func (e UserEdit) Leaves(u calendar.User) bool {
 	return left(e.DisplayName, u.DisplayName) && left(e.Email, u.Email) && left(e.Timezone, u.Timezone) &&
 		left(e.WeekStart, u.WeekStart) && left(e.WorkingDays, u.WorkingDays) && left(e.WorkingHours, u.WorkingHours) &&
+		left(e.View, u.View) &&
 		left(e.Admin, u.Admin) && left(e.Disabled, u.Disabled) &&
 		left(e.Capacity, u.Room.Capacity) && left(e.Bookers, u.Room.Bookers) && left(e.ByHand, u.Room.ByHand) &&
 		left(e.QuotaCalendars, u.Quota.Calendars) && left(e.QuotaObjects, u.Quota.Objects) &&

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"caldav-mcp-server/calendar"
 )
 
 // Weekdays returns the names of the days, Monday first.
@@ -40,4 +42,11 @@ func checkWorkingHours(hours string) error {
 		return invalid("%q are no working hours; they look like 09:00-17:00", shortened(hours, maxTitle))
 	}
 	return nil
+}
+
+func checkView(v calendar.ViewSettings) error {
+	if v.Clock != "" && v.Clock != "12" && v.Clock != "24" {
+		return invalid("%q is no clock; it is 12 or 24", shortened(v.Clock, maxTitle))
+	}
+	return CheckTimezone(v.SecondZone)
 }

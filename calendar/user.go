@@ -24,12 +24,25 @@ type User struct {
 	// WeekStart is the first day of the user's week (mon, tue …). WorkingDays are the working days, separated by
 	// spaces; WorkingHours is the working time (09:00-17:00). Each is empty if not set.
 	WeekStart, WorkingDays, WorkingHours string
+	// View says how the user sees calendars.
+	View ViewSettings
 	// Group is set when the account is a group of users, for sharing calendars with all of them.
 	Group bool
 	// Quota is the user's quota.
 	Quota Quota
 	// Room is set when the account is a bookable resource.
 	Room Room
+}
+
+// ViewSettings say how a user sees calendars.
+type ViewSettings struct {
+	// SecondZone is another time zone to show (IANA); empty for none.
+	SecondZone string
+	// Clock is "12" or "24", for times of day with or without am and pm; empty is as usual in the user's language.
+	Clock string
+	// The following hide the numbers of weeks, hide the difference between working hours and others, and switch
+	// shortcuts of one key off (WCAG 2.1.4).
+	WeekNumbersOff, WorkingHoursOff, ShortcutsOff bool
 }
 
 // GetsIn reports whether the user may sign in: disabled users and rooms may not.

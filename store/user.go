@@ -80,6 +80,11 @@ func (s userStore) ChangeUser(ctx context.Context, id calendar.UserID, e auth.Us
 			WHERE id = $1`,
 			id, e.DisplayName, e.Email, e.Timezone, e.WeekStart, e.WorkingDays, e.WorkingHours, e.Admin, e.Disabled,
 			e.QuotaCalendars, e.QuotaObjects, e.QuotaBytes, e.Capacity, e.Bookers, e.ByHand))
+		if err == nil && e.View != nil {
+			err = t.Run(ctx, `UPDATE users SET second_zone = $2, clock = $3, week_numbers_off = $4,
+				working_hours_off = $5, shortcuts_off = $6 WHERE id = $1`, id, e.View.SecondZone, e.View.Clock,
+				e.View.WeekNumbersOff, e.View.WorkingHoursOff, e.View.ShortcutsOff)
+		}
 		if err == nil && disables {
 			err = t.Run(ctx, dropCodes, id)
 		}
