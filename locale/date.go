@@ -1,6 +1,7 @@
 package locale
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -73,10 +74,11 @@ func (l *Language) monthOfDay(t time.Time) string {
 	return l.word("date.months-of-day", int(t.Month())-1)
 }
 
-// Time returns the time of day: "09:30", or "9:30 am" if hour12 is set.
-func (l *Language) Time(t time.Time, hour12 bool) string {
+// Time returns the time of day: "09:30" on the clock "24", "9:30 am" on the clock "12". An empty clock is the usual one
+// of the language.
+func (l *Language) Time(t time.Time, clock string) string {
 	minute := fmt.Sprintf("%02d", t.Minute())
-	if !hour12 {
+	if cmp.Or(clock, l.Text("time.clock")) != "12" {
 		return l.Text("time.24", "hour", fmt.Sprintf("%02d", t.Hour()), "minute", minute)
 	}
 	half := "time.am"

@@ -73,7 +73,7 @@ func TestDates(t *testing.T) {
 		l := in(t, tag)
 		got := row{
 			l.Date(at), l.ShortDate(at), l.ShortDateYear(at), l.MonthYear(at), l.DayMonth(at),
-			l.Time(at, false), l.Time(at, true), l.Time(at.Add(-9*time.Hour), true),
+			l.Time(at, "24"), l.Time(at, "12"), l.Time(at.Add(-9*time.Hour), "12"),
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tag, diff)
@@ -82,7 +82,7 @@ func TestDates(t *testing.T) {
 			t.Errorf("%s: the week begins on %v", tag, l.FirstWeekday())
 		}
 	}
-	if noon := in(t, "en").Time(at.Add(3*time.Hour), true); noon != "12:05 pm" {
+	if noon := in(t, "en").Time(at.Add(3*time.Hour), "12"); noon != "12:05 pm" {
 		t.Errorf("noon is %q", noon)
 	}
 }

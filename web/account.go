@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
@@ -16,6 +17,8 @@ func (h *Handler) accountPages() []page {
 	return []page{
 		get("settings", people, settingsPages.settings),
 		post("settings", people, settingsPages.saveSettings),
+		get(viewSettings, people, settingsPages.view),
+		post(viewSettings, people, settingsPages.saveView),
 		postBack("settings/addresses", people, "settings", addressPages.addAddress),
 		postBack("settings/addresses/main", people, "settings", addressPages.chooseAddress),
 		postBack("settings/addresses/remove", people, "settings", addressPages.removeAddress),
@@ -105,6 +108,43 @@ func (p settingsPages) saveSettings() error {
 		return p.showSettings(u, err)
 	}
 	return p.done("settings", "saved")
+}
+
+// viewSettings is the page with the settings of the calendar pages.
+const viewSettings = "settings/view"
+
+// viewSettingsContent is its data.
+type viewSettingsContent struct {
+	calendar.ViewSettings
+	Places []string
+	Clocks []choice
+}
+
+func (p settingsPages) viewContent(v calendar.ViewSettings) viewSettingsContent {
+	c := viewSettingsContent{ViewSettings: v, Places: zone.Places()}
+	for value, label := range map[string]string{"": "view.clock-language", "12": "view.clock-12", "24": "view.clock-24"} {
+		example := p.lang.Time(time.Date(2000, 1, 1, 15, 30, 0, 0, time.UTC), value)
+		c.Clocks = append(c.Clocks, choice{value, p.lang.Text(label, "example", example), value == v.Clock})
+	}
+	slices.SortFunc(c.Clocks, func(a, b choice) int { return strings.Compare(a.Value, b.Value) })
+	return c
+}
+
+func (p settingsPages) view() error { return p.show("viewsettings", p.viewContent(p.user().View)) }
+
+func (p settingsPages) saveView() error {
+	second, err := p.timezone()
+	v := calendar.ViewSettings{
+		SecondZone: second, Clock: p.field("clock"), WeekNumbersOff: p.field("week-numbers") == "",
+		WorkingHoursOff: p.field("working-hours") == "", ShortcutsOff: p.field("shortcuts") == "",
+	}
+	if err == nil {
+		_, err = p.ChangeUser(p.r.Context(), p.user().Name, auth.UserEdit{View: &v})
+	}
+	if err != nil {
+		return p.again("viewsettings", p.viewContent(v), err)
+	}
+	return p.done(viewSettings, "saved")
 }
 
 // addressPages add, verify and remove a user's mail addresses.

@@ -15,6 +15,8 @@ type clock struct {
 	now  time.Time
 	zone *zone.Zone
 	lang *locale.Language
+	// cycle is the user's choice of 12 or 24 hours.
+	cycle string
 }
 
 // clock returns the signed-in user's clock.
@@ -23,7 +25,7 @@ func (p *pageRequest) clock() clock {
 	if err != nil {
 		z = zone.UTC()
 	}
-	return clock{p.Now(), z, p.lang}
+	return clock{p.Now(), z, p.lang, p.user().View.Clock}
 }
 
 // timezone returns the zone that a form names, as IANA writes it; "" if it names none.
@@ -68,7 +70,7 @@ func (c clock) date(t time.Time) string {
 }
 
 // time formats the time of day.
-func (c clock) time(t time.Time) string { return c.lang.Time(c.in(t), false) }
+func (c clock) time(t time.Time) string { return c.lang.Time(c.in(t), c.cycle) }
 
 // Moment formats day and time: "tomorrow 09:30".
 func (c clock) Moment(t time.Time) string {

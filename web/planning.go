@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/web/planner"
 )
 
@@ -19,6 +20,7 @@ func (h *Handler) planningPages() []page {
 		get("/calendar/{view}/{$}", people, planningPages.view),
 		get("/calendar/{view}/{date}", people, planningPages.view),
 		get("/calendar/go", people, planningPages.goTo),
+		get("/calendar/keys", people, showing("keys", planningPages.keys)),
 		get("/calendar/changes", people, planningPages.changes),
 		post("/calendar/tick", people, planningPages.tick),
 		get("/calendar/search", people, showing("search", planningPages.search)),
@@ -52,6 +54,9 @@ func (p *pageRequest) planner() (pl *planner.Planner, end func(), err error) {
 	}
 	pl = &planner.Planner{
 		Service: p.Service, Caller: who, Zone: p.clock().zone, Now: p.Now(), Language: p.lang, Base: p.base,
+	}
+	if name := who.User.View.SecondZone; name != "" {
+		pl.Second, _ = zone.Lookup(name) // without one that a new version of the zones lacks
 	}
 	for id := range strings.FieldsSeq(strings.ReplaceAll(p.cookie(untickedCookie), ".", " ")) {
 		pl.Unticked = append(pl.Unticked, calendar.CalendarID(id))
@@ -121,6 +126,9 @@ func (p *pageRequest) here() string {
 	}
 	return p.r.URL.Path + "?" + q.Encode()
 }
+
+// keys lists the shortcuts. It reports whether they are switched on.
+func (p planningPages) keys() (bool, error) { return !p.user().View.ShortcutsOff, nil }
 
 // goTo leads to a day that a form names.
 func (p planningPages) goTo() error {

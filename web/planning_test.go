@@ -177,6 +177,51 @@ func TestViews(t *testing.T) {
 	})
 }
 
+// The settings of the view: a second zone, the clock, and switches for numbers of weeks, working hours and shortcuts.
+func TestViewSettings(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann := h.user("ann")
+		cal := h.made(ann, "Work")
+		h.put(callerOf(ann), cal, object("VEVENT", "call", "Call", "DTSTART:20260505T130000Z", "DTEND:20260505T140000Z"))
+		h.put(callerOf(ann), cal, object("VEVENT", "there", "Dinner", "DTSTART;TZID=America/New_York:20260505T190000",
+			"DURATION:PT1H"))
+		b := h.as("ann")
+		week := b.get("/calendar/week/2026-05-05").shows(http.StatusOK, "W19", "09:00").hides("New York")
+		for _, part := range []string{`class="off t0 h108"`, `class="off t204 h84"`, `class="off t0 h288"`} {
+			if !strings.Contains(week.body, part) {
+				t.Errorf("the week lacks %s", part)
+			}
+		}
+		form := b.get(b.get("settings").link("Change the calendar view"))
+		form.submit("settings/view", "timezone", "Atlantis").shows(http.StatusUnprocessableEntity, "Atlantis")
+		form.submit("settings/view", "clock", "13").shows(http.StatusUnprocessableEntity, "is no clock")
+		form.submit("settings/view", "timezone", "america/new_york", "clock", "12", "week-numbers", "",
+			"working-hours", "", "shortcuts", "").shows(http.StatusOK, "Saved")
+		if u, err := h.auth.User(h.Context(), "ann"); err != nil || u.View != (calendar.ViewSettings{
+			SecondZone: "America/New_York", Clock: "12", WeekNumbersOff: true, WorkingHoursOff: true, ShortcutsOff: true,
+		}) {
+			t.Errorf("the settings are %+v (%v)", u.View, err)
+		}
+		week = b.get("/calendar/week/2026-05-05").shows(http.StatusOK, "New York", "Berlin", "3:00 am 9:00 am",
+			"3:00 pm–4:00 pm").hides("W19", `class="off`, "09:00")
+		if !strings.Contains(week.body, `data-shortcuts="off"`) {
+			t.Error("the shortcuts are still on")
+		}
+		b.get("/calendar/month/2026-05-05").shows(http.StatusOK, "3:00 pm").hides("Week 19")
+		b.get(week.link("Call")).shows(http.StatusOK, "In New York: Tue 5 May, 9:00 am–10:00 am")
+		b.get(week.link("Dinner")).shows(http.StatusOK, "7:00 pm (America/New_York)").hides("In New York")
+		b.get("/calendar/keys").shows(http.StatusOK, "The shortcuts of single keys are off").hides("<kbd>j")
+		// Europe's clocks change a week earlier than America's: on the Sunday at the end of this week.
+		b.get("/calendar/week/2026-10-22").shows(http.StatusOK,
+			"The hours of New York are those of Thursday 22 October 2026")
+		b.get("/calendar/week/2026-11-04").hides("The hours of New York are")
+		b.get("settings/view").submit("settings/view", "timezone", "", "clock", "", "shortcuts", "1")
+		b.get("/calendar/week/2026-05-05").shows(http.StatusOK, "09:00").hides("New York", "data-shortcuts")
+		b.get("/calendar/keys").shows(http.StatusOK, "Single keys work")
+	})
+}
+
 // In Chile the clocks skip midnight on 6 September 2026: the day begins at 01:00. The pages of that day and the links
 // to it used to lead to the day before.
 func TestDayWithoutMidnight(t *testing.T) {

@@ -62,7 +62,9 @@ type EventView struct {
 	Title string
 	// When is its time in the visitor's zone. Elsewhere is its time in its own zones, if these differ.
 	When, Elsewhere string
-	Place, Notes    []Text
+	// Second is its time in the visitor's second zone, "" if another line shows it.
+	Second       string
+	Place, Notes []Text
 	// Repeats describes its rule, Alarms its reminders.
 	Repeats string
 	Alarms  []string
@@ -116,7 +118,7 @@ func (p *Planner) Event(ctx context.Context, s Subject) *EventView {
 		Free: content.Transparent(c), Answer: p.answerIn(s.Calendar, s.Instance), Day: iso(p.here(s.Start.Time)),
 		Writable: p.Caller.May(calendar.WriteObjects, s.Calendar) == nil && !p.Caller.SeesBusyAlone(s.Calendar),
 	}
-	v.Elsewhere = p.elsewhere(s.Instance)
+	v.Elsewhere, v.Second = p.elsewhere(s.Instance), p.inSecond(s.Instance)
 	v.Private = slices.Contains([]string{string(edit.Private), string(edit.Confidential)}, content.WordOf(c, "CLASS"))
 	if s.Calendar.Access != calendar.OwnerAccess {
 		v.Owner = clean(s.Calendar.OwnerTitle)
@@ -303,6 +305,31 @@ func (p *Planner) elsewhere(i query.Instance) string {
 	return p.text("planner.range", "first", p.onItsClock(start), "last", p.onItsClock(end))
 }
 
+// inSecond formats the time of an instance in the second zone; "" if another line of the page shows the same.
+func (p *Planner) inSecond(i query.Instance) string {
+	if p.Second == nil || i.Start.AllDay || i.Start.Floating || i.Start.Time.IsZero() {
+		return ""
+	}
+	name, end := p.Second.Name(), endThere(i)
+	if i.Start.Time.Location().String() == name && end.Location().String() == name {
+		return ""
+	}
+	first, last := i.Start.Time.In(p.Second.Location()), end.In(p.Second.Location())
+	if !p.foreign(first) && !p.foreign(last) {
+		return ""
+	}
+	clock := func(t time.Time) string { return p.Language.Time(t, p.cycle()) }
+	day := func(t time.Time) string { return p.Language.ShortDate(t) + ", " + clock(t) }
+	times := p.text("planner.range", "first", day(first), "last", day(last))
+	switch {
+	case !last.After(first):
+		times = day(first)
+	case iso(first) == iso(last):
+		times = day(first) + "–" + clock(last)
+	}
+	return p.text("planner.in-second", "place", city(p.Second), "times", times)
+}
+
 // foreign reports whether the clock of a time differs from the visitor's.
 func (p *Planner) foreign(t time.Time) bool {
 	_, there := t.Zone()
@@ -312,7 +339,7 @@ func (p *Planner) foreign(t time.Time) bool {
 
 // onItsClock formats a time in its own zone.
 func (p *Planner) onItsClock(t time.Time) string {
-	return p.Language.ShortDate(t) + ", " + p.Language.Time(t, false) + " (" + t.Location().String() + ")"
+	return p.Language.ShortDate(t) + ", " + p.Language.Time(t, p.cycle()) + " (" + t.Location().String() + ")"
 }
 
 // texts splits a text at its links.

@@ -76,8 +76,11 @@ func (p *Planner) moment(t time.Time) string {
 	return p.Language.ShortDate(t) + ", " + p.clock(t)
 }
 
+// cycle returns the visitor's choice of 12 or 24 hours; "" is as usual in the language.
+func (p *Planner) cycle() string { return p.Caller.User.View.Clock }
+
 // clock formats a time of day.
-func (p *Planner) clock(t time.Time) string { return p.Language.Time(p.here(t), false) }
+func (p *Planner) clock(t time.Time) string { return p.Language.Time(p.here(t), p.cycle()) }
 
 // Swatch is a calendar's name and colour.
 type Swatch struct {

@@ -16,6 +16,8 @@ type Side struct {
 	Weekdays              []string
 	Weeks                 []SideWeek
 	Own, Others           []SideCalendar
+	// Numbers is set if weeks have numbers.
+	Numbers bool
 }
 
 // SideWeek is a row of the small month.
@@ -45,6 +47,7 @@ func (p *Planner) side(kind Kind, chosen time.Time, all []calendar.Calendar) Sid
 	earlier, later := months(chosen)
 	s := Side{
 		Kind: kind, Month: p.Language.MonthYear(chosen), Earlier: earlier, Later: later,
+		Numbers: !p.Caller.User.View.WeekNumbersOff,
 	}
 	first, n := grid.MonthOf(chosen, weekStart)
 	for w, week := range grid.Weeks(nil, first, n) {

@@ -17,6 +17,7 @@ import (
 	"caldav-mcp-server/calendar/lookup"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/schedule"
+	"caldav-mcp-server/calendar/zone"
 )
 
 // Kind is a way to show time.
@@ -65,6 +66,13 @@ type View struct {
 	// Hours are the labels of a day. SecondHours are in the second zone.
 	Hours, SecondHours []string
 	Zone, SecondZone   string
+	// SecondNote says on which day the hours of the second zone are right, if the clocks change in these days.
+	SecondNote string
+	// Number is the number of the week that the columns show, 0 for none. Numbers is set if weeks have numbers.
+	Number  int
+	Numbers bool
+	// Shortcuts is set if single keys have effects.
+	Shortcuts bool
 	// NowAt is the line of the present time, in units, and -1 if the page does not show today.
 	NowAt int
 	Side  Side
@@ -103,6 +111,8 @@ type DayView struct {
 	More int
 	// Tasks are due on this day.
 	Tasks []*Task
+	// Off are the CSS classes of the times outside of the visitor's working hours.
+	Off []string
 }
 
 // BarView is a part of an event that lasts whole days. Span is the number of days that its title may cover, 0 if an
@@ -195,7 +205,8 @@ func (p *Planner) Show(ctx context.Context, kind Kind, day time.Time) (*View, er
 func (p *Planner) frame(kind Kind, day, from time.Time, n int) *View {
 	v := &View{
 		Kind: kind, Date: iso(day), Today: iso(p.today()), Zone: p.Zone.Name(), NowAt: -1,
-		Title: p.title(kind, from, grid.Midnight(from, n-1), day),
+		Title:   p.title(kind, from, grid.Midnight(from, n-1), day),
+		Numbers: !p.Caller.User.View.WeekNumbersOff, Shortcuts: !p.Caller.User.View.ShortcutsOff,
 	}
 	v.Earlier, v.Later = p.neighbours(kind, day, n)
 	return v
@@ -308,21 +319,83 @@ func (p *Planner) place(v *View, days []grid.Day, entries []*Entry, chosen time.
 		})
 	default:
 		addSpans(v.Days)
-		p.addHours(v, days[0].Start)
+		p.addHours(v, days)
+		p.addWork(v, days)
+		if v.Numbers && len(days) > 3 {
+			v.Number = grid.WeekNumber(days)
+		}
 	}
 }
 
-// addHours adds the labels of the hours.
-func (p *Planner) addHours(v *View, day time.Time) {
-	y, m, d := day.Date()
+// addHours adds the labels of the hours. Those of the second zone are right on the day in the middle: clocks change at
+// the ends of weeks.
+func (p *Planner) addHours(v *View, days []grid.Day) {
+	middle := days[len(days)/2].Start
+	y, m, d := middle.Date()
 	for hour := range 24 {
-		at := time.Date(y, m, d, hour, 0, 0, 0, time.UTC)
-		v.Hours = append(v.Hours, p.Language.Time(at, false))
+		v.Hours = append(v.Hours, p.Language.Time(time.Date(y, m, d, hour, 0, 0, 0, time.UTC), p.cycle()))
 		if p.Second != nil {
 			there := time.Date(y, m, d, hour, 0, 0, 0, p.Zone.Location()).In(p.Second.Location())
-			v.SecondHours, v.SecondZone = append(v.SecondHours, p.Language.Time(there, false)), p.Second.Name()
+			v.SecondHours = append(v.SecondHours, p.Language.Time(there, p.cycle()))
 		}
 	}
+	if p.Second == nil {
+		return
+	}
+	v.Zone, v.SecondZone = city(p.Zone), city(p.Second)
+	for _, day := range days {
+		if p.ahead(day.Start) != p.ahead(middle) {
+			v.SecondNote = p.text("planner.second-changes", "day", p.Language.Date(middle), "place", v.SecondZone)
+		}
+	}
+}
+
+// ahead returns the seconds by which the clocks of the second zone are ahead of the visitor's at noon of a day.
+func (p *Planner) ahead(day time.Time) int {
+	y, m, d := day.Date()
+	noon := time.Date(y, m, d, 12, 0, 0, 0, p.Zone.Location())
+	_, here := noon.Zone()
+	_, there := noon.In(p.Second.Location()).Zone()
+	return there - here
+}
+
+// city returns the place that a zone is named by: New York for America/New_York.
+func city(z *zone.Zone) string {
+	name := z.Name()
+	return strings.ReplaceAll(name[strings.LastIndex(name, "/")+1:], "_", " ")
+}
+
+// dayUnits is the height of a day, in units.
+const dayUnits = 24 * 60 / unit
+
+// addWork marks the times outside of the visitor's working hours.
+func (p *Planner) addWork(v *View, days []grid.Day) {
+	if p.Caller.User.View.WorkingHoursOff {
+		return
+	}
+	hours, worked := p.Caller.User.Workweek()
+	opens, closes, _ := strings.Cut(hours, "-")
+	for i, day := range days {
+		from, until := unitOf(opens), unitOf(closes)
+		if !slices.Contains(worked, strings.ToLower(day.Start.Weekday().String()[:3])) {
+			from, until = dayUnits, dayUnits
+		}
+		if from > 0 {
+			v.Days[i].Off = append(v.Days[i].Off, fmt.Sprintf("off t0 h%d", from))
+		}
+		if until < dayUnits {
+			v.Days[i].Off = append(v.Days[i].Off, fmt.Sprintf("off t%d h%d", until, dayUnits-until))
+		}
+	}
+}
+
+// unitOf returns the position of a time of day such as 09:00. 24:00 is the end of the day.
+func unitOf(clock string) int {
+	t, err := time.Parse("15:04", clock)
+	if err != nil {
+		return dayUnits
+	}
+	return (t.Hour()*60 + t.Minute()) / unit
 }
 
 func (p *Planner) day(d grid.Day, chosen time.Time) *DayView {
@@ -373,7 +446,7 @@ func addSpans(row []*DayView) {
 
 // clockOf formats minutes after midnight.
 func (p *Planner) clockOf(minutes int) string {
-	return p.Language.Time(time.Date(2000, 1, 1, 0, minutes, 0, 0, time.UTC), false)
+	return p.Language.Time(time.Date(2000, 1, 1, 0, minutes, 0, 0, time.UTC), p.cycle())
 }
 
 // fillMonth shows the first events of a day.

@@ -192,13 +192,14 @@ document.addEventListener("keydown", event => {
   } else if (grid && (event.key === "PageUp" || event.key === "PageDown")) {
     event.preventDefault();
     document.querySelector(`.sheet > .bar a[rel=${event.key === "PageUp" ? "prev" : "next"}]`)?.click();
-  } else if (page.dataset.shortcuts !== "off" && !event.shiftKey) {
+  } else if (page.dataset.shortcuts !== "off" && (!event.shiftKey || "/?".includes(event.key))) {
     const base = page.dataset.base;
     if (keys[event.key]) load(`${base}/calendar/${keys[event.key]}/${page.dataset.date}`);
     else if (event.key === "t") document.querySelector(".sheet > .bar a")?.click();
     else if (event.key === "j" || event.key === "n") document.querySelector(".sheet > .bar a[rel=next]")?.click();
     else if (event.key === "k" || event.key === "p") document.querySelector(".sheet > .bar a[rel=prev]")?.click();
     else if (event.key === "c") location.href = document.querySelector(".button.new").href;
+    else if (event.key === "?") location.href = `${base}/calendar/keys`;
     else if (event.key === "/") document.getElementById("find")?.focus();
     else return;
     event.preventDefault();
