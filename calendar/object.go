@@ -189,6 +189,16 @@ type Cancelled struct {
 	Told     []Told
 	// Mails counts the mails of the user that are not sent yet.
 	Mails int
+	// Given counts the calendars that another user got.
+	Given int
+}
+
+// UserDeletion is how a user is deleted.
+type UserDeletion struct {
+	// Tell notifies the guests of the user's coming meetings, which are cancelled.
+	Tell bool
+	// Successor is the name of the user who gets the calendars; "" deletes them.
+	Successor string
 }
 
 // Rooms counts the rooms and resources that were told.

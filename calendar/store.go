@@ -170,6 +170,9 @@ type Tx interface {
 	InGroup(ctx context.Context, group, user UserID) (bool, error)
 	// MoveCalendar gives the calendar another segment. Exists when that is taken.
 	MoveCalendar(ctx context.Context, id CalendarID, to Segment) error
+	// GiveCalendar makes another user the owner of a locked calendar, with its id as the segment. The new owner's
+	// share of it ends; all other shares stay.
+	GiveCalendar(ctx context.Context, id CalendarID, to UserID) error
 	// TrashCalendar moves a calendar and its objects to the trash. Its name and its UIDs are free at once. It can
 	// be restored until the trash is emptied.
 	TrashCalendar(ctx context.Context, id CalendarID) error

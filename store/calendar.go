@@ -321,6 +321,25 @@ func (t calendarTx) MoveCalendar(ctx context.Context, id calendar.CalendarID, to
 	return taken(err, calendar.RuleResourceMustBeNil, "a calendar has this address already")
 }
 
+// GiveCalendar implements [calendar.Tx]. The generation of the new owner advances, because their remembered tokens hold
+// the calendars they may use.
+func (t calendarTx) GiveCalendar(ctx context.Context, id calendar.CalendarID, to calendar.UserID) error {
+	for _, table := range [...]string{"invitations", "shares", "group_leavers"} {
+		if err := t.Run(ctx, `DELETE FROM `+table+` WHERE calendar_id = $1 AND user_id = $2`, id, to); err != nil {
+			return err
+		}
+	}
+	err := db.ExpectRow(t.Exec(ctx, `UPDATE calendars SET owner_id = $2, segment = id, edition = edition + 1
+		WHERE id = $1 AND trashed IS NULL`, id, to))
+	if err != nil {
+		return taken(err, calendar.RuleResourceMustBeNil, "a calendar has this address already")
+	}
+	if err := t.recomputeShares(ctx, sharesOfCalendar(id)); err != nil {
+		return err
+	}
+	return t.credentialsChanged(ctx, to)
+}
+
 // TrashCalendar implements [calendar.Tx].
 func (t calendarTx) TrashCalendar(ctx context.Context, id calendar.CalendarID) error {
 	t.hint.Everything = true

@@ -234,7 +234,7 @@ func (p accountPages) deleteAccount() error {
 	var err error = calendar.Errorf(calendar.Invalid, "", "type your user name, %s, to say that you mean it",
 		p.user().Name)
 	if p.field("name") == p.user().Name {
-		err = p.DeleteUser(p.r.Context(), p.user(), p.field("tell") != "")
+		err = p.DeleteUser(p.r.Context(), p.user(), calendar.UserDeletion{Tell: p.field("tell") != ""})
 	}
 	if err != nil {
 		return showAgain(p.pageRequest, "delete", p.deleteContent, err)

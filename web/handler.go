@@ -66,8 +66,8 @@ type Config struct {
 	// NewUser creates a user with their initial calendars; ChangeUser changes one, with all consequences.
 	NewUser    func(context.Context, auth.NewUser) (calendar.User, error)
 	ChangeUser func(ctx context.Context, name string, e auth.UserEdit) (calendar.User, error)
-	// DeleteUser cancels a user's coming meetings and deletes the user; tell notifies the guests.
-	DeleteUser func(ctx context.Context, u calendar.User, tell bool) error
+	// DeleteUser cancels a user's coming meetings and deletes the user.
+	DeleteUser func(context.Context, calendar.User, calendar.UserDeletion) error
 	// Provider is the OpenID provider; nil if there is none. CreateUsers reports whether people without an account here
 	// get one when they sign in through it.
 	Provider    *oidc.Provider

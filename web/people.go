@@ -274,6 +274,10 @@ type personContent struct {
 	Places                       []string
 	// Seen is as in personRow.
 	Seen string
+	// Leaves, Successor and Tell are the form to delete the user; Names are the users to choose from.
+	Leaves, Successor string
+	Tell              bool
+	Names             []calendar.User
 	issued
 }
 
@@ -284,6 +288,10 @@ func (p userPages) wantedPerson() (c personContent, err error) {
 	}
 	c.Self = c.User.ID == p.user().ID
 	c.DisplayName, c.Email, c.Timezone, c.Places = c.User.DisplayName, c.User.Email, c.User.Timezone, zone.Places()
+	c.Leaves, c.Successor, c.Tell = p.field("calendars"), p.field("successor"), p.field("tell") != ""
+	if c.Names, err = p.Auth.UserNames(p.r.Context()); err != nil {
+		return c, err
+	}
 	seen, err := p.Auth.LastSeen(p.r.Context())
 	if err != nil {
 		return c, err
@@ -334,20 +342,31 @@ func (p userPages) setProfile(u calendar.User) error {
 }
 
 // deletePerson deletes a user, if their name was typed.
-func (p userPages) deletePerson(u calendar.User) error {
-	switch {
-	case u.ID == p.user().ID:
-		return calendar.Errorf(calendar.Invalid, "", "this is your own account: delete it on the page Account")
-	case p.field("name") != u.Name:
-		return calendar.Errorf(calendar.Invalid, "", "type the user name, %s, to delete the user", u.Name)
+func (p userPages) deletePerson(c personContent) error {
+	how := calendar.UserDeletion{Tell: c.Tell}
+	if c.Leaves == "give" {
+		how.Successor = c.Successor
 	}
-	return p.DeleteUser(p.r.Context(), u, p.field("tell") != "")
+	switch {
+	case c.Self:
+		return p.wrong("person.delete-own")
+	case p.field("name") != c.User.Name:
+		return p.wrong("person.delete-typed", "name", c.User.Name)
+	case how.Successor == "" && c.Leaves != "delete":
+		return p.wrong("person.delete-successor-missing")
+	}
+	return p.DeleteUser(p.r.Context(), c.User, how)
+}
+
+// wrong is an error in a form, with a text of the catalog.
+func (p *pageRequest) wrong(id string, pairs ...any) error {
+	return calendar.Errorf(calendar.Invalid, "", "%s", p.lang.Text(id, pairs...))
 }
 
 // edit changes a user. It refuses changes that would lock out the visitor or all administrators.
 func (p userPages) edit(u calendar.User, e auth.UserEdit) error {
 	if u.ID == p.user().ID {
-		return calendar.Errorf(calendar.Invalid, "", "that would be you; let another administrator do it")
+		return p.wrong("person.self")
 	}
 	_, err := p.ChangeUser(p.r.Context(), u.Name, e)
 	return err
@@ -363,7 +382,7 @@ func (p userPages) changePerson() error {
 		p.did("people/"+deed, c.User.Name)
 	}
 	if deed == "delete" {
-		if err := p.deletePerson(c.User); err != nil {
+		if err := p.deletePerson(c); err != nil {
 			return p.again("person", c, err)
 		}
 		return p.done("people", "user-deleted")

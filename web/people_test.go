@@ -464,7 +464,11 @@ func TestEditAndDeletePerson(t *testing.T) {
 		root.post("people/root", "do", "delete", "name", "root").
 			shows(http.StatusUnprocessableEntity, "your own account")
 		h.as("ann").post("people/root", "do", "delete", "name", "root").shows(http.StatusNotFound)
-		root.post("people/ann", "do", "delete", "name", "ann").at("people?done=user-deleted").
+		root.post("people/ann", "do", "delete", "name", "ann", "calendars", "give").
+			shows(http.StatusUnprocessableEntity, "Enter the user name of the new owner")
+		root.post("people/ann", "do", "delete", "name", "ann").
+			shows(http.StatusUnprocessableEntity, "choose to delete the calendars")
+		root.post("people/ann", "do", "delete", "name", "ann", "calendars", "delete").at("people?done=user-deleted").
 			shows(http.StatusOK, "The user is deleted")
 		if _, err := h.auth.User(t.Context(), "ann"); calendar.ReasonOf(err) != calendar.NotFound {
 			t.Errorf("ann after deletion: %v", err)

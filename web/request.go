@@ -238,10 +238,11 @@ func (p userPages) bounds(u calendar.User) ([]boundRow, error) {
 		return nil, err
 	}
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
+	text := p.lang.Text
 	return []boundRow{
-		{"calendars", "Calendars", calendar.BoundText(u.Quota.Calendars), number(has.Calendars)},
-		{"objects", "Events and tasks", calendar.BoundText(u.Quota.Objects), number(has.Objects)},
-		{"bytes", "Size", calendar.BoundText(u.Quota.Bytes), calendar.SizeText(has.Bytes)},
+		{"calendars", text("person.bounds-calendars"), calendar.BoundText(u.Quota.Calendars), number(has.Calendars)},
+		{"objects", text("person.bounds-objects"), calendar.BoundText(u.Quota.Objects), number(has.Objects)},
+		{"bytes", text("person.bounds-bytes"), calendar.BoundText(u.Quota.Bytes), calendar.SizeText(has.Bytes)},
 	}, nil
 }
 

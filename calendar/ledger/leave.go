@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/delivery"
@@ -63,35 +64,108 @@ func (s *Ledger) cancel(
 	var now calendar.Cancelled
 	err := s.change(ctx, c, func(w *work) error {
 		now = calendar.Cancelled{}
-		in, err := w.LockFor(ctx, calendar.WriteObjects, cal.ID)
-		if err != nil {
-			return err
-		}
-		for _, name := range names {
-			old, _, err := w.LiveObject(ctx, cal.ID, name, "")
-			if err != nil {
-				return err
-			}
-			if old == nil {
-				continue
-			}
-			if organizes, err := w.scheduling.Organizes(ctx, in.Calendar, old); err != nil || !organizes {
-				if err != nil {
-					return err
-				}
-				continue
-			}
-			if err := w.remove(ctx, in.Calendar, *old, calendar.Draft{Telling: tell}); err != nil {
+		err := w.eachLive(ctx, cal.ID, names, func(in calendar.Calendar, old calendar.Object) error {
+			if organizes, err := w.scheduling.Organizes(ctx, in, &old); err != nil || !organizes {
 				return err
 			}
 			now.Meetings++
-		}
+			return w.remove(ctx, in, old, calendar.Draft{Telling: tell})
+		})
 		now.Told = w.Told
-		return nil
+		return err
 	})
 	if err == nil {
 		done.Meetings += now.Meetings
 		done.Told = append(done.Told, now.Told...)
+	}
+	return err
+}
+
+// eachLive locks a calendar of the caller and calls do for those of its objects that still exist.
+func (w *work) eachLive(
+	ctx context.Context, cal calendar.CalendarID, names []calendar.ObjectName,
+	do func(in calendar.Calendar, old calendar.Object) error,
+) error {
+	in, err := w.LockFor(ctx, calendar.WriteObjects, cal)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		old, _, err := w.LiveObject(ctx, cal, name, "")
+		if err == nil && old != nil {
+			err = do(in.Calendar, *old)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// GiveCalendars makes another user the owner of the caller's calendars, before the caller is deleted, and returns their
+// number. Objects, history, shares and public links stay. Subscriptions and linked calendars depend on the caller's
+// accounts and are left out. The new owner's quota does not apply: an administrator decided. An error leaves some
+// calendars given; another call continues.
+func (s *Ledger) GiveCalendars(ctx context.Context, c calendar.Caller, to calendar.User) (int, error) {
+	theirs, err := s.store.Calendars(ctx, to.ID)
+	if err != nil {
+		return 0, err
+	}
+	all, err := s.store.Calendars(ctx, c.User.ID)
+	given := 0
+	for _, cal := range all {
+		if err != nil {
+			return given, err
+		}
+		if cal.Access != calendar.OwnerAccess || cal.Subscribed() || cal.Origin.Mirrors() {
+			continue
+		}
+		if slices.ContainsFunc(theirs, func(o calendar.Calendar) bool {
+			return o.Access == calendar.OwnerAccess && o.Name == cal.Name
+		}) {
+			cal.Name += " (" + c.User.Title() + ")"
+		}
+		if err = s.dropCopies(ctx, c, cal, to.ID); err == nil {
+			err = s.give(ctx, c, cal, to.ID)
+			given++
+		}
+	}
+	return given, err
+}
+
+// give makes a user the owner of a calendar, which gets the given name.
+func (s *Ledger) give(ctx context.Context, c calendar.Caller, as calendar.Calendar, to calendar.UserID) error {
+	return s.change(ctx, c, func(w *work) error {
+		if _, err := w.LockFor(ctx, calendar.ChangeCalendar, as.ID); err != nil {
+			return err
+		}
+		return w.ChangeSettings(ctx, as.ID, calendar.Modified, func(cal calendar.Calendar) error {
+			cal.Name = as.Name
+			if err := w.UpdateCalendar(ctx, cal.ID, cal.Properties); err != nil {
+				return err
+			}
+			return w.GiveCalendar(ctx, cal.ID, to)
+		})
+	})
+}
+
+// dropCopies moves those coming meetings of a calendar to its trash that its next owner has as well: a user must not
+// have two copies of a meeting (RFC 6638 §3.2.4.1).
+func (s *Ledger) dropCopies(ctx context.Context, c calendar.Caller, cal calendar.Calendar, next calendar.UserID) error {
+	coming, err := s.coming(ctx, cal)
+	for _, names := range coming {
+		if err != nil {
+			return err
+		}
+		err = s.change(ctx, c, func(w *work) error {
+			return w.eachLive(ctx, cal.ID, names, func(_ calendar.Calendar, old calendar.Object) error {
+				theirs, err := w.Appointments(ctx, []calendar.UserID{next}, old.UID)
+				if err != nil || len(theirs) == 0 {
+					return err
+				}
+				return w.Bury(ctx, old)
+			})
+		})
 	}
 	return err
 }

@@ -40,3 +40,38 @@ func TestCancelMeetingsFreesRooms(t *testing.T) {
 		})
 	}
 }
+
+// TestGiveCalendars: the successor of a user owns the calendar with its objects and shares, has no second copy of a
+// meeting, and can tell the calendar from one of the same name.
+func TestGiveCalendars(t *testing.T) {
+	roomed(t, aRoom, func(g *guests) {
+		ann, bob, eve := g.people["ann"], g.people["bob"], g.people["eve"]
+		g.put(ann.Caller, ann.cal, "own.ics", event("own", 2, "own"))
+		g.meet("eve", "plans", meetingAt("eve", "plans", "20260310T100000Z", "20260310T110000Z",
+			attendees("ann", "bob")))
+		g.must(g.give(ann.cal.ID, eve.User.ID, calendar.WriteAccess))
+		given, err := g.GiveCalendars(g.ctx, ann.Caller, bob.User)
+		g.must(err)
+		if given != 1 {
+			t.Errorf("%d calendars were given, want 1", given)
+		}
+		g.must(g.Store.DeleteUser(g.ctx, ann.User.ID))
+		cal, err := g.Store.Calendar(g.ctx, bob.User.ID, ann.cal.ID)
+		g.must(err)
+		g.want("its name", cal.Name, bob.cal.Name+" (ANN)")
+		if cal.Access != calendar.OwnerAccess {
+			t.Errorf("bob's access is %v", cal.Access)
+		}
+		_, err = g.Store.ObjectByUID(g.ctx, cal.ID, "own")
+		g.must(err)
+		if _, err := g.Store.ObjectByUID(g.ctx, cal.ID, "plans"); calendar.ReasonOf(err) != calendar.NotFound {
+			t.Errorf("the second copy of the meeting: %v", err)
+		}
+		_, err = g.Store.ObjectByUID(g.ctx, bob.cal.ID, "plans")
+		g.must(err)
+		theirs, err := g.Store.Calendar(g.ctx, eve.User.ID, cal.ID)
+		g.must(err)
+		g.put(eve.Caller, theirs, "new.ics", event("new", 3, "new"))
+		g.put(bob.Caller, cal, "bobs.ics", event("bobs", 4, "bobs"))
+	})
+}

@@ -134,8 +134,8 @@ func (p *program) pages(ctx context.Context, front *frontage, h *app.App, log *s
 			e auth.UserEdit,
 		) (calendar.User, error) {
 			return editUser(ctx, h, name, e)
-		}, DeleteUser: func(ctx context.Context, u calendar.User, tell bool) error {
-			_, err := h.DeleteUser(ctx, u, tell)
+		}, DeleteUser: func(ctx context.Context, u calendar.User, how calendar.UserDeletion) error {
+			_, err := h.DeleteUser(ctx, u, how)
 			return err
 		}, Provider: p.provider(front.SignIn), CreateUsers: func() bool { return h.Service().CreateUsers },
 		Facts:  p.facts(h),

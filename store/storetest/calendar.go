@@ -21,6 +21,7 @@ func calendarTests() []test {
 		{"goes to the trash", calendarTrashed},
 		{"moves to another address", calendarMoves},
 		{"needs an owner", calendarNeedsOwner},
+		{"goes to another owner", calendarGiven},
 	}
 }
 
@@ -224,4 +225,44 @@ func calendarMoves(b *bundle) {
 	b.refused(move("nowhere", "x"), calendar.NotFound, "")
 	// The old address is free.
 	b.calendar(ann, "work")
+}
+
+// calendarGiven: a calendar that another user gets keeps its objects and shares. The new owner's own share ends, also
+// one through a group.
+func calendarGiven(b *bundle) {
+	ann, bob, eve := b.user("ann"), b.user("bob"), b.user("eve")
+	staff := calendar.User{ID: "staff", Name: "staff", Created: b.now(), Group: true}
+	b.must(b.InsertUser(b.Context(), staff, ""))
+	for _, member := range []calendar.User{bob, eve} {
+		b.does(b.PutMember(b.Context(), staff.ID, member.ID, b.now()))
+	}
+	cal := b.calendar(ann, "work")
+	kept := b.put(cal, "a.ics")
+	b.must(Share(b.Context(), b, cal.ID, bob.ID, calendar.ReadAccess))
+	b.update(func(tx calendar.Tx) error {
+		err := tx.PutShare(b.Context(), calendar.Share{
+			Calendar: cal.ID, User: staff, Access: calendar.WriteAccess, Status: calendar.ShareAccepted,
+			Created: b.now(),
+		})
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Advance(b.Context(), cal.ID); err != nil {
+			return err
+		}
+		return tx.GiveCalendar(b.Context(), cal.ID, bob.ID)
+	})
+	b.must(b.DeleteUser(b.Context(), ann.ID))
+
+	now, err := b.CalendarAt(b.Context(), bob.ID, calendar.Segment(cal.ID))
+	b.must(err)
+	same(b, "the owner", now.Owner, bob.ID)
+	same(b, "bob's access", now.Access, calendar.OwnerAccess)
+	gives(b, "the object", kept)(b.Object(b.Context(), cal.ID, "a.ics"))
+	theirs, err := b.Calendar(b.Context(), eve.ID, cal.ID)
+	b.must(err)
+	same(b, "eve's access", theirs.Access, calendar.WriteAccess)
+	all, err := b.Calendars(b.Context(), bob.ID)
+	b.must(err)
+	same(b, "number of bob's calendars", len(all), 1)
 }

@@ -24,6 +24,11 @@ Meetings that the user organizes and that are not over are cancelled, so that bo
 not told, and keep the events in their calendars; --tell-guests tells them, as if the user had deleted the events. Mails
 to guests elsewhere must be sent first: the command then says so, and deletes nothing until it is run again.
 
+--hand-over-to gives the calendars to another user, who then owns them with their history, shares and public links. The
+meetings are cancelled all the same, because only their organizer can change them; they are in the trash of the
+calendars. Linked calendars, subscriptions and the trash of the user are deleted.
+  caldav-mcp-server delete-user alice --hand-over-to bob
+
 With --export the calendars are first written to a directory, one file per object, as export --objects does. If that
 fails, nothing is deleted.
   caldav-mcp-server delete-user alice --export /backup/alice
@@ -31,8 +36,9 @@ fails, nothing is deleted.
 
 // deleteUserOptions are the flags of delete-user.
 type deleteUserOptions struct {
-	yes, tell bool
-	export    string
+	yes    bool
+	how    calendar.UserDeletion
+	export string
 }
 
 // DeleteUserCommand is the command delete-user.
@@ -49,7 +55,8 @@ func DeleteUserCommand() command.Command {
 
 func (o *deleteUserOptions) declare(f *flag.FlagSet) {
 	f.BoolVar(&o.yes, "yes", false, "do not ask")
-	f.BoolVar(&o.tell, "tell-guests", false, "tell guests that the user's coming meetings are cancelled")
+	f.BoolVar(&o.how.Tell, "tell-guests", false, "tell guests that the user's coming meetings are cancelled")
+	f.StringVar(&o.how.Successor, "hand-over-to", "", "give the calendars to the user `NAME` instead of deleting them")
 	f.StringVar(&o.export, "export", "", "write the calendars to `DIR` first")
 }
 
@@ -63,6 +70,9 @@ func deleteUser(ctx context.Context, d *command.Context, name string, o deleteUs
 		return err
 	}
 	goes := fmt.Sprintf("this deletes the user %s for good, with\n%s", user.Name, estate)
+	if o.how.Successor != "" {
+		goes += "\nits calendars go to " + o.how.Successor
+	}
 	if o.yes {
 		d.Say("%s\n", goes)
 	} else if err := d.Confirm(ctx, goes, user.Name); err != nil {
@@ -74,15 +84,18 @@ func deleteUser(ctx context.Context, d *command.Context, name string, o deleteUs
 			return fmt.Errorf("%s was not deleted: %w", user.Name, err)
 		}
 	}
-	cancelled, err := d.App.DeleteUser(ctx, user, o.tell)
+	cancelled, err := d.App.DeleteUser(ctx, user, o.how)
 	if err != nil {
 		return err
 	}
 	if cancelled.Meetings > 0 {
 		d.Say("cancelled %s\n", calendar.Counted(cancelled.Meetings, "coming meeting"))
 	}
+	if cancelled.Given > 0 {
+		d.Say("handed %s over to %s\n", calendar.Counted(cancelled.Given, "calendar"), o.how.Successor)
+	}
 	return d.Done(map[string]any{
-		"user": user.Name, "removed": true, "cancelled": cancelled.Meetings,
+		"user": user.Name, "removed": true, "cancelled": cancelled.Meetings, "handed_over": cancelled.Given,
 	}, "deleted the user %s\n", user.Name)
 }
 

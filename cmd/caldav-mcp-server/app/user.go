@@ -31,27 +31,52 @@ func (h *App) ChangeUser(ctx context.Context, name string, e auth.UserEdit) (_ c
 	return user, moved, err
 }
 
-// DeleteUser cancels a user's coming meetings and deletes the user. Rooms are freed; guests are told if tell is set.
-// The user's mails are deleted with the user, so there is an error as long as mails to guests wait.
-func (h *App) DeleteUser(ctx context.Context, u calendar.User, tell bool) (calendar.Cancelled, error) {
+// DeleteUser cancels a user's coming meetings, hands the calendars over if there is a successor, and deletes the user.
+// Rooms are freed; guests are told if wanted. The user's mails are deleted with the user, so there is an error as long
+// as mails to guests wait.
+func (h *App) DeleteUser(
+	ctx context.Context, u calendar.User, how calendar.UserDeletion,
+) (done calendar.Cancelled, err error) {
 	if err := h.Auth.MayDeleteUser(ctx, u); err != nil {
-		return calendar.Cancelled{}, err
+		return done, err
+	}
+	successor, err := h.successor(ctx, u, how.Successor)
+	if err != nil {
+		return done, err
 	}
 	whom := calendar.TellRooms
-	if tell {
+	if how.Tell {
 		whom = calendar.TellAll
 	}
-	done, err := h.Calendars.CancelMeetings(ctx, Caller(u), whom)
+	done, err = h.Calendars.CancelMeetings(ctx, Caller(u), whom)
 	if err != nil {
 		return done, fmt.Errorf("%s was not deleted: cancelling the meetings: %w", u.Name, err)
 	}
-	if tell && done.Mails > 0 {
+	if how.Tell && done.Mails > 0 {
 		return done, calendar.Errorf(calendar.Unavailable, "",
 			"the meetings are cancelled, but %s to guests must be sent before the user is deleted: try again in a "+
 				"minute",
 			calendar.Counted(done.Mails, "mail"))
 	}
+	if how.Successor != "" {
+		if done.Given, err = h.Calendars.GiveCalendars(ctx, Caller(u), successor); err != nil {
+			return done, fmt.Errorf("%s was not deleted: handing the calendars over: %w", u.Name, err)
+		}
+	}
 	return done, h.Auth.DeleteUser(ctx, u.Name)
+}
+
+// successor returns the user who gets the calendars of a deleted user; zero if name is empty.
+func (h *App) successor(ctx context.Context, of calendar.User, name string) (calendar.User, error) {
+	if name == "" {
+		return calendar.User{}, nil
+	}
+	to, err := h.Auth.User(ctx, name)
+	if err == nil && (to.ID == of.ID || to.Room.Bookable() || to.Disabled) {
+		err = calendar.Errorf(calendar.Invalid, "", "%q cannot get the calendars: choose another user who can sign in",
+			to.Name)
+	}
+	return to, err
 }
 
 // moveToZone changes the time zone of the user's calendars that are in the user's current zone. It skips a calendar
