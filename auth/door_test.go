@@ -2,6 +2,7 @@ package auth_test
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -211,6 +212,24 @@ func TestDamagedHash(t *testing.T) {
 		log := h.Log.String()
 		if !strings.Contains(log, "a stored hash cannot be read") || strings.Contains(log, rightPassword) {
 			h.t.Errorf("the log says %q", log)
+		}
+	})
+}
+
+// TestNoBasicPasswords: a user's password opens no program if that is turned off; app passwords do.
+func TestNoBasicPasswords(t *testing.T) {
+	each(t, func(h *house) {
+		h.createUser("ann")
+		_, secret := h.createToken(auth.TokenSpec{User: "ann", Scopes: calendar.ScopeAll})
+		config := h.Login()
+		config.NoBasicPasswords = true
+		closed := auth.New(config)
+		_, err := closed.VerifyBasic(t.Context(), "ann", rightPassword, here())
+		if !errors.Is(err, auth.ErrUnauthorized) {
+			t.Errorf("the password: %v", err)
+		}
+		if _, err := closed.VerifyBasic(t.Context(), "ann", secret, here()); err != nil {
+			t.Errorf("the app password: %v", err)
 		}
 	})
 }

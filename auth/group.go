@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -114,6 +115,32 @@ func (s *Directory) RemoveMembers(ctx context.Context, group string, users []str
 		}
 	}
 	return nil
+}
+
+// SetMemberships adds a user to groups and removes them from others, by the name of the group. It returns the names of
+// groups that do not exist.
+func (s *Directory) SetMemberships(
+	ctx context.Context, u calendar.User, in map[string]bool,
+) (missing []string, err error) {
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		g, err := s.group(ctx, name)
+		if calendar.ReasonOf(err) == calendar.NotFound {
+			missing = append(missing, name)
+			continue
+		}
+		if err == nil && in[name] {
+			_, err = s.store.PutMember(ctx, g.ID, u.ID, s.seconds())
+		} else if err == nil {
+			err = s.store.DropMember(ctx, g.ID, u.ID)
+			if calendar.ReasonOf(err) == calendar.NotFound {
+				err = nil
+			}
+		}
+		if err != nil {
+			return missing, fmt.Errorf("setting the members of %s: %w", name, err)
+		}
+	}
+	return missing, nil
 }
 
 // party returns a group and some users. It fails if one of them does not exist.

@@ -79,6 +79,8 @@ type Config struct {
 	Logger *slog.Logger
 	Hasher Hasher
 	Limits Limits
+	// NoBasicPasswords refuses the passwords of users to programs; app passwords still work.
+	NoBasicPasswords bool
 }
 
 // Service authenticates users and manages their sessions and credentials. Each part has its own file or files.
@@ -113,6 +115,8 @@ type Verifier struct {
 	// strangers and known are the gates in front of the hasher.
 	strangers, known *gate
 	uses             *uses
+	// noPasswords is Config.NoBasicPasswords.
+	noPasswords bool
 }
 
 // Directory manages users, their addresses and groups, and the links by which users choose a password.
@@ -165,7 +169,7 @@ func New(c Config) *Service {
 	v := &Verifier{
 		records: r, log: c.Logger, hasher: c.Hasher, decoy: c.Hasher.Decoy(),
 		sealer: &sealer{store: c.Store}, memory: newMemory(l), flights: newFlights(), throttle: newThrottle(c.Now, l),
-		strangers: strangers, known: known, uses: newUses(l.Credentials),
+		strangers: strangers, known: known, uses: newUses(l.Credentials), noPasswords: c.NoBasicPasswords,
 	}
 	sessions := &SessionManager{records: r, uses: v.uses}
 	d := &Directory{records: r, newID: c.NewID, verifier: v, sessions: sessions}

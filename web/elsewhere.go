@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -127,6 +128,10 @@ func (p providerPages) elsewhereFailed(err error) error {
 		return calendar.Errorf(calendar.Invalid, "", "%s does not say whether it asked who you are, so its accounts "+
 			"cannot be linked; tell the administrator", p.Provider.Name())
 	}
+	if errors.Is(err, oidc.ErrNotAllowed) {
+		return calendar.Errorf(calendar.Invalid, "", "your account at %s is not allowed to use the calendars; ask the "+
+			"administrator", p.Provider.Name())
+	}
 	return calendar.Errorf(calendar.Invalid, "", "%s did not sign you in; try again", p.Provider.Name())
 }
 
@@ -153,11 +158,28 @@ func (p providerPages) arrive(j journey, person oidc.Person) error {
 	if err != nil {
 		return p.again("signin", signInPages(p).signInContent(""), err)
 	}
+	if err := p.joinGroups(entry.Session.User, person); err != nil {
+		return err
+	}
 	if err := p.endSession(); err != nil {
 		return err
 	}
 	p.setCookie(sessionCookie, string(entry.Secret), sessionAge)
 	return p.leadTo(j.Next)
+}
+
+// joinGroups makes a user a member of those mapped groups that their groups at the provider stand for, and of no other
+// mapped one.
+func (p providerPages) joinGroups(u calendar.User, person oidc.Person) error {
+	in := map[string]bool{}
+	for ours, theirs := range p.ProviderGroups {
+		in[ours] = slices.ContainsFunc(theirs, func(name string) bool { return slices.Contains(person.Groups, name) })
+	}
+	missing, err := p.Auth.SetMemberships(p.r.Context(), u, in)
+	if len(missing) > 0 {
+		p.Logger.WarnContext(p.r.Context(), "OIDC_GROUPS names groups that do not exist", "groups", missing)
+	}
+	return err
 }
 
 // linkingContent is the data of the page that confirms linking an account.

@@ -44,6 +44,8 @@ type issuer struct {
 	exchanges int
 	// methods are how it says that programs show their secret.
 	methods []string
+	// info are the claims of its userinfo endpoint; without any it has none.
+	info map[string]any
 }
 
 func newIssuer(t *testing.T) *issuer {
@@ -60,12 +62,25 @@ func newIssuer(t *testing.T) *issuer {
 	i.server = httptest.NewServer(mux)
 	t.Cleanup(i.server.Close)
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
-		i.json(w, map[string]any{
+		says := map[string]any{
 			"issuer": i.server.URL, "authorization_endpoint": i.server.URL + "/authorize",
 			"token_endpoint": i.server.URL + "/token",
 			"jwks_uri":       i.server.URL + "/keys", "id_token_signing_alg_values_supported": []string{"RS256"},
 			"token_endpoint_auth_methods_supported": i.methods,
-		})
+		}
+		if i.info != nil {
+			says["userinfo_endpoint"] = i.server.URL + "/userinfo"
+		}
+		i.json(w, says)
+	})
+	mux.HandleFunc("GET /userinfo", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer x" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		i.json(w, i.info)
 	})
 	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, _ *http.Request) {
 		i.json(w, map[string]any{"keys": []any{map[string]any{
@@ -156,12 +171,14 @@ func (i *issuer) is(claims map[string]any, spoil func(map[string]any)) {
 	i.claims, i.spoil = claims, spoil
 }
 
-// at makes a house's pages know the issuer.
-func (i *issuer) at(create bool) option {
+// at makes a house's pages know the issuer. The options change the client.
+func (i *issuer) at(create bool, options ...func(*oidc.Config)) option {
 	return func(c *web.Config) {
-		c.Provider = oidc.New(oidc.Config{
-			Issuer: i.server.URL, ClientID: "calendars", ClientSecret: "s3cret", Now: c.Now,
-		})
+		client := oidc.Config{Issuer: i.server.URL, ClientID: "calendars", ClientSecret: "s3cret", Now: c.Now}
+		for _, o := range options {
+			o(&client)
+		}
+		c.Provider = oidc.New(client)
 		c.CreateUsers = func() bool { return create }
 	}
 }
@@ -443,5 +460,104 @@ func TestElsewhereAway(t *testing.T) {
 	t.Run("none", func(t *testing.T) {
 		t.Parallel()
 		each(t, func(h *house) { h.browser().get("sign-in/elsewhere").shows(http.StatusNotFound) })
+	})
+}
+
+// The groups at the provider decide who gets in, and the members of the groups that are mapped.
+func TestGroupsElsewhere(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		i := newIssuer(t)
+		h := open(t, url, i.at(true, func(c *oidc.Config) {
+			c.Require = oidc.Claim{Name: "realm.roles", Value: "calendar"}
+			c.GroupsClaim, c.Scopes = "groups", []string{"groups"}
+		}), func(c *web.Config) {
+			c.ProviderGroups = map[string][]string{"staff": {"Staff", "Bosses"}, "it": {"IT"}, "gone": {"Staff"}}
+		})
+		for _, name := range []string{"staff", "it", "choir"} {
+			_, err := h.auth.CreateGroup(t.Context(), name, "")
+			h.must(err)
+		}
+		claims := func(roles []string, groups any) map[string]any {
+			return map[string]any{
+				"sub": "1", "preferred_username": "ann", "realm": map[string]any{"roles": roles}, "groups": groups,
+			}
+		}
+		signIn := func() shown { return h.browser().get("sign-in/elsewhere") }
+		members := func(want string) {
+			t.Helper()
+			all, err := h.auth.Groups(t.Context())
+			h.must(err)
+			var in []string
+			for _, g := range all {
+				for _, m := range g.Members {
+					in = append(in, g.Name+" has "+m.Name)
+				}
+			}
+			if got := strings.Join(in, ", "); got != want {
+				t.Errorf("members: %q, want %q", got, want)
+			}
+		}
+		i.is(claims([]string{"mail"}, []string{"Staff"}), nil)
+		signIn().shows(http.StatusUnprocessableEntity, "is not allowed to use the calendars")
+		if _, err := h.auth.User(t.Context(), "ann"); calendar.ReasonOf(err) != calendar.NotFound {
+			t.Errorf("ann without the role: %v", err)
+		}
+		i.is(claims([]string{"mail", "calendar"}, []string{"Bosses", "IT"}), nil)
+		signIn().shows(http.StatusOK)
+		members("it has ann, staff has ann")
+		_, err := h.auth.AddMembers(t.Context(), "choir", []string{"ann"})
+		h.must(err)
+		i.is(claims([]string{"calendar"}, "Staff"), nil)
+		signIn().shows(http.StatusOK)
+		members("choir has ann, staff has ann")
+		i.is(claims([]string{"calendar"}, []string{}), nil)
+		signIn().shows(http.StatusOK)
+		members("choir has ann")
+		if asked := i.asked[0].Get("scope"); asked != "openid profile email groups" {
+			t.Errorf("scope %q", asked)
+		}
+	})
+}
+
+// Claims that the ID token lacks come from the userinfo endpoint, if that tells of the same person.
+func TestGroupsOfUserinfo(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		i := newIssuer(t)
+		i.info = map[string]any{"sub": "1", "groups": []string{"calendar"}}
+		h := open(t, url, i.at(true, func(c *oidc.Config) {
+			c.Require = oidc.Claim{Name: "groups", Value: "calendar"}
+		}))
+		i.is(map[string]any{"sub": "1", "preferred_username": "ann"}, nil)
+		h.browser().get("sign-in/elsewhere").shows(http.StatusOK)
+		// The signed token decides.
+		i.is(map[string]any{"sub": "1", "preferred_username": "ann", "groups": []string{"other"}}, nil)
+		h.browser().get("sign-in/elsewhere").shows(http.StatusUnprocessableEntity, "is not allowed")
+		i.is(map[string]any{"sub": "2", "preferred_username": "eve"}, nil)
+		h.browser().get("sign-in/elsewhere").shows(http.StatusUnprocessableEntity, "did not sign you in")
+	})
+}
+
+// With the provider only, a password and a forgotten one open nothing. A link of an administrator does.
+func TestOnlyElsewhere(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		i := newIssuer(t)
+		h := open(t, url, i.at(true), func(c *web.Config) { c.OnlyProvider = true })
+		h.user("root")
+		b := h.browser()
+		b.get("sign-in").shows(http.StatusOK, "Sign in with 127.0.0.1").hides(`type="password"`, "sign-in/forgotten")
+		b.post("sign-in", "name", "root", "password", rightPassword).shows(http.StatusNotFound)
+		b.post("sign-in/passkey", "sealed", "x", "answer", "x").shows(http.StatusNotFound)
+		b.get("sign-in/forgotten").shows(http.StatusNotFound)
+		b.post("sign-in/forgotten", "name", "root").shows(http.StatusNotFound)
+		b.get("sign-in/elsewhere").shows(http.StatusOK)
+		_, secret, err := h.auth.CreatePasswordLink(t.Context(), "root", auth.Reset)
+		h.must(err)
+		other := h.browser()
+		other.post("key/"+string(secret), "password", "a new long password", "again", "a new long password").
+			shows(http.StatusOK)
+		other.get("security").shows(http.StatusOK)
 	})
 }

@@ -72,6 +72,11 @@ type Config struct {
 	// get one when they sign in through it.
 	Provider    *oidc.Provider
 	CreateUsers func() bool
+	// OnlyProvider lets users sign in only through the provider, or by a link of an administrator.
+	OnlyProvider bool
+	// ProviderGroups are the provider's groups that make users members of groups here: by the name of ours, the
+	// provider's.
+	ProviderGroups map[string][]string
 	// Consents are the kinds of accounts that are linked by OAuth consent, by provider name.
 	Consents map[string]Consent
 	// Facts returns the server's state, for administrators.

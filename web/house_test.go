@@ -73,7 +73,9 @@ func open(t *testing.T, url string, options ...option) *house {
 	c.OAuth = h.newOAuth(log)
 	c.NewUser = h.auth.CreateUser
 	c.ChangeUser = h.auth.ChangeUser
-	c.DeleteUser = func(ctx context.Context, u calendar.User, _ calendar.UserDeletion) error { return h.auth.DeleteUser(ctx, u.Name) }
+	c.DeleteUser = func(ctx context.Context, u calendar.User, _ calendar.UserDeletion) error {
+		return h.auth.DeleteUser(ctx, u.Name)
+	}
 	for _, o := range options {
 		o(&c)
 	}

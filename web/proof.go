@@ -111,7 +111,7 @@ func (p *pageRequest) passkeySignInForm() *passkeyForm {
 
 func (p signInPages) passkeySignIn() error {
 	site, ok := p.passkeySite()
-	if !ok {
+	if !ok || p.OnlyProvider {
 		return errMissing()
 	}
 	entry, err := p.Auth.SignInByPasskey(p.r.Context(), site, auth.SealedState(p.field("sealed")), p.field("answer"),

@@ -37,15 +37,16 @@ func (h *Handler) signInPages() []page {
 type signInContent struct {
 	Name    string
 	Passkey *passkeyForm
-	// Provider is the OpenID provider's name, "" for none.
+	// Provider is the OpenID provider's name, "" for none; Only is set if there is no other way to sign in.
 	Provider string
+	Only     bool
 }
 
 // signInPages sign a visitor in and out.
 type signInPages struct{ *pageRequest }
 
 func (p signInPages) signInContent(name string) signInContent {
-	content := signInContent{Name: name, Passkey: p.passkeySignInForm()}
+	content := signInContent{Name: name, Passkey: p.passkeySignInForm(), Only: p.OnlyProvider}
 	if p.Provider != nil {
 		content.Provider = p.Provider.Name()
 	}
@@ -60,6 +61,9 @@ func (p signInPages) signInForm() error {
 }
 
 func (p signInPages) signIn() error {
+	if p.OnlyProvider {
+		return errMissing()
+	}
 	name := p.field("name")
 	entry, err := p.Auth.SignIn(p.r.Context(), name, p.r.PostFormValue("password"), p.ClientAddr(p.r), p.r.UserAgent())
 	if err != nil {
@@ -134,12 +138,18 @@ type forgottenContent struct {
 }
 
 func (p signInPages) forgottenForm() error {
+	if p.OnlyProvider {
+		return errMissing()
+	}
 	return p.show("forgotten", forgottenContent{Name: p.r.URL.Query().Get("name"), Mails: p.Passlinks != nil})
 }
 
 // forgotten mails a link to choose a new password. The answer and its time are the same whether the user
 // exists or not.
 func (p signInPages) forgotten() error {
+	if p.OnlyProvider {
+		return errMissing()
+	}
 	content := forgottenContent{Name: p.field("name"), Mails: p.Passlinks != nil}
 	if !content.Mails {
 		return p.show("forgotten", content)

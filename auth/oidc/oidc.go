@@ -34,7 +34,13 @@ type Config struct {
 	// Issuer is the provider's issuer identifier, an address.
 	Issuer                 string
 	ClientID, ClientSecret string
-	Now                    func() time.Time
+	// Scopes are requested in addition to openid, profile and email.
+	Scopes []string
+	// Require is a claim that a person needs to sign in; zero lets everyone in.
+	Require Claim
+	// GroupsClaim is the claim with the person's groups; "" if they do not matter.
+	GroupsClaim string
+	Now         func() time.Time
 }
 
 // Provider is an OpenID provider. Its metadata is fetched once, on first use.
@@ -70,6 +76,8 @@ func (p *Provider) Name() string {
 type Person struct {
 	Issuer, Subject       string
 	Username, Name, Email string
+	// Groups are the values of the groups claim.
+	Groups []string
 }
 
 // AwayError means that the provider could not be reached.
@@ -134,7 +142,7 @@ func (p *Provider) oauth(found *oidc.Provider, redirect string) *oauth2.Config {
 	endpoint.AuthStyle = p.style(found)
 	return &oauth2.Config{
 		ClientID: p.config.ClientID, ClientSecret: p.config.ClientSecret, Endpoint: endpoint, RedirectURL: redirect,
-		Scopes: []string{oidc.ScopeOpenID, "profile", "email"},
+		Scopes: append([]string{oidc.ScopeOpenID, "profile", "email"}, p.config.Scopes...),
 	}
 }
 
@@ -202,7 +210,21 @@ func (p *Provider) exchange(ctx context.Context, found *oidc.Provider, q questio
 	if subtle.ConstantTimeCompare([]byte(verified.Nonce), []byte(q.Nonce)) != 1 {
 		return Person{}, refused("the nonce is another one")
 	}
-	return q.person(verified)
+	all, err := p.claimsOf(ctx, found, verified, tokens)
+	if err != nil {
+		return Person{}, err
+	}
+	person, err := q.person(verified)
+	if err != nil {
+		return Person{}, err
+	}
+	if must := p.config.Require; must.Name != "" && !slices.Contains(all.values(must.Name), must.Value) {
+		return Person{}, refused("%w", ErrNotAllowed)
+	}
+	if p.config.GroupsClaim != "" {
+		person.Groups = all.values(p.config.GroupsClaim)
+	}
+	return person, nil
 }
 
 // clocks is how far the provider's clock may be slow.
@@ -228,7 +250,9 @@ func (q question) person(t *oidc.IDToken) (Person, error) {
 	if !claims.Verified {
 		claims.Email = ""
 	}
-	return Person{t.Issuer, t.Subject, claims.Username, claims.Name, claims.Email}, nil
+	return Person{
+		Issuer: t.Issuer, Subject: t.Subject, Username: claims.Username, Name: claims.Name, Email: claims.Email,
+	}, nil
 }
 
 // fresh refuses a user whom the provider did not authenticate again. With max_age, it must report auth_time (OpenID

@@ -138,6 +138,7 @@ func (p *program) pages(ctx context.Context, front *frontage, h *app.App, log *s
 			_, err := h.DeleteUser(ctx, u, how)
 			return err
 		}, Provider: p.provider(front.SignIn), CreateUsers: func() bool { return h.Service().CreateUsers },
+		OnlyProvider: front.SignIn.Only, ProviderGroups: front.SignIn.Groups,
 		Facts:  p.facts(h),
 		MCPURL: front.MCPURL(), LinkPath: caldav.LinkPath, OAuth: oauth,
 		Named:   func(ctx context.Context, user string) { server.RecordOf(ctx).User = user },

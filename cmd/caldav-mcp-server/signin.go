@@ -16,7 +16,14 @@ func (p *program) provider(c settings.SignIn) *oidc.Provider {
 	if c.Issuer == "" {
 		return nil
 	}
-	return oidc.New(oidc.Config{Issuer: c.Issuer, ClientID: c.ClientID, ClientSecret: c.ClientSecret, Now: p.Now})
+	config := oidc.Config{
+		Issuer: c.Issuer, ClientID: c.ClientID, ClientSecret: c.ClientSecret, Scopes: c.Scopes,
+		Require: oidc.Claim{Name: c.RequiredClaim, Value: c.RequiredValue}, Now: p.Now,
+	}
+	if len(c.Groups) > 0 {
+		config.GroupsClaim = c.GroupsClaim
+	}
+	return oidc.New(config)
 }
 
 // editUser is ChangeUser for the web pages, which do not list the moved calendars.

@@ -62,7 +62,7 @@ func Open(ctx context.Context, p *console.Console, c settings.Config, o store.Op
 		Store: s,
 		Auth: auth.New(auth.Config{
 			Store: s, Now: p.Now, NewID: p.NewID, Logger: o.Logger,
-			Hasher: auth.Argon2id{Cost: auth.DefaultCost()}, Limits: room.logins,
+			Hasher: auth.Argon2id{Cost: auth.DefaultCost()}, Limits: room.logins, NoBasicPasswords: c.SignIn.Only,
 		}),
 		OAuth: newOAuth(p, c, s, cmp.Or(o.Logger, slog.New(slog.DiscardHandler))),
 		Calendars: service.New(service.Config{
