@@ -14,9 +14,9 @@ import (
 var untranslated = strings.Fields(`
 allow.html answer.html app.html applogin.html apps.html away.html calendar.html calendars.html
 change.html codes.html connect.html delegates.html delete.html deletecalendar.html device.html
-event.html forgotten.html group.html home.html import.html invite.html journal.html
+event.html forgotten.html home.html import.html journal.html
 linkedcalendars.html linking.html made.html narrow.html nomail.html offer.html parts.html
-passkey.html people.html recovery.html security.html settings.html signin.html
+passkey.html recovery.html security.html settings.html signin.html
 trash.html undone.html upload.html webhook.html webhooknew.html webhooks.html welcome.html
 `)
 

@@ -25,8 +25,9 @@ type newGroupForm struct{ Name, Title string }
 // groupContent is the data of the page of one group, for administrators.
 type groupContent struct {
 	auth.Group
-	// Wanted are the names as typed.
+	// Wanted are the names as typed; Names are the users to choose from.
 	Wanted string
+	Names  []calendar.User
 }
 
 // groupPages manage groups, for administrators.
@@ -57,7 +58,13 @@ func (p groupPages) wantedGroup() (groupContent, error) {
 	if i < 0 {
 		return groupContent{}, errMissing()
 	}
-	return groupContent{Group: all[i], Wanted: p.field("members")}, nil
+	names, err := p.Auth.UserNames(p.r.Context())
+	members := all[i].Members
+	return groupContent{
+		Group: all[i], Wanted: p.field("members"), Names: slices.DeleteFunc(names, func(u calendar.User) bool {
+			return slices.ContainsFunc(members, func(m calendar.User) bool { return m.ID == u.ID })
+		}),
+	}, err
 }
 
 // groupDeeds are the actions on a group, by the name of their button, with the resulting notice and page.
@@ -94,13 +101,23 @@ func (p groupPages) changeGroup() error {
 	return p.done("groups/"+c.Name, deed.notice)
 }
 
-// addMembers adds the users in the form, separated by commas or blanks.
+// addMembers adds the users in the form, separated by commas or blanks. All unknown names are reported at once.
 func (p groupPages) addMembers(name string) error {
 	names := strings.FieldsFunc(p.field("members"), func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 	if len(names) == 0 {
-		return calendar.Errorf(calendar.Invalid, "", "enter the user names of the people to add")
+		return p.wrong("group.wanted-missing")
 	}
-	_, err := p.Auth.AddMembers(p.r.Context(), name, names)
+	all, err := p.Auth.UserNames(p.r.Context())
+	if err != nil {
+		return err
+	}
+	unknown := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return slices.ContainsFunc(all, func(u calendar.User) bool { return strings.EqualFold(u.Name, name) })
+	})
+	if len(unknown) > 0 {
+		return p.wrong("group.unknown", "count", len(unknown), "names", within(strings.Join(unknown, ", "), 400))
+	}
+	_, err = p.Auth.AddMembers(p.r.Context(), name, names)
 	return err
 }
 

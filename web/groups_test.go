@@ -26,11 +26,12 @@ func TestGroups(t *testing.T) {
 		root.post("groups", "name", "a/b", "title", "All <of> us").shows(http.StatusUnprocessableEntity,
 			"is no user name")
 		root.post("groups", "name", "Staff", "title", "All <of> us").at("groups/staff?done=group-made").
-			shows(http.StatusOK, "All <of> us", "Nobody yet")
+			shows(http.StatusOK, "All <of> us", "No members yet")
 		root.post("groups/staff", "do", "add", "members", "").shows(http.StatusUnprocessableEntity,
 			"Enter the user names")
-		root.post("groups/staff", "do", "add", "members", "ann, nobody").shows(http.StatusNotFound, `no user "nobody"`,
-			"Nobody yet")
+		root.post("groups/staff", "do", "add", "members", "ann, nobody").shows(http.StatusUnprocessableEntity,
+			"There is no user nobody. Nobody was added.",
+			"No members yet")
 		root.post("groups/staff", "do", "add", "members", "ann,BOB").at("groups/staff?done=members-added").
 			shows(http.StatusOK, "ann", "bob")
 		root.get("people").shows(http.StatusOK, "staff", "2 members")
@@ -51,7 +52,7 @@ func TestGroups(t *testing.T) {
 			t.Error("a member has nothing of what is shared with the group")
 		}
 		root.post("groups/staff", "do", "remove", "member", "bob").at("groups/staff?done=member-removed").
-			hides(`value="bob"`)
+			hides(`name="member" value="bob"`)
 		root.post("groups/staff", "do", "remove", "member", "bob").shows(http.StatusNotFound,
 			"ob is not in the group staff")
 		if has() {
@@ -172,6 +173,48 @@ func TestUserNamedInvite(t *testing.T) {
 	each(t, func(h *house) {
 		h.admin()
 		h.user("invite")
-		h.as("root").get("people/invite").shows(http.StatusOK, "What you can do")
+		h.as("root").get("people/invite").shows(http.StatusOK, "Send password reset link")
+	})
+}
+
+// Administrators create, change and delete rooms; bad input keeps what was typed. To all others there is no such page.
+func TestRoomPages(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.admin()
+		h.user("ann")
+		h.must(second(h.auth.CreateGroup(t.Context(), "staff", "")))
+		root := h.as("root")
+		root.get("rooms").shows(http.StatusOK, "No rooms yet")
+		root.post("rooms", "name", "blue", "email", "blue@example.org", "capacity", "a lot", "bookers", "users").
+			shows(http.StatusUnprocessableEntity, "“a lot” is not a number of seats")
+		page := root.post("rooms", "name", "blue", "email", "blue@example.org", "bookers", "nobody",
+			"display-name", "Blue")
+		page.shows(http.StatusUnprocessableEntity, `no user and no group "nobody"`)
+		if !strings.Contains(page.body, `value="blue@example.org"`) {
+			t.Error("the form lost what was typed")
+		}
+		root.post("rooms", "name", "blue", "email", "blue@example.org", "bookers", "staff", "capacity", "8",
+			"display-name", "Blue").at("rooms?done=room-created").shows(http.StatusOK, "8 seats", "for staff")
+		root.post("rooms/blue", "do", "save", "display-name", "Blue", "email", "", "bookers", "anybody").
+			shows(http.StatusUnprocessableEntity, "Enter the mail address")
+		root.post("rooms/blue", "do", "save", "display-name", "Blue 2", "email", "blue@example.org", "bookers",
+			"anybody", "by-hand", "1").at("rooms?done=saved").shows(http.StatusOK, "Blue 2", "also by mail", "answers by hand").
+			hides("8 seats")
+		room, err := h.auth.User(t.Context(), "blue")
+		h.must(err)
+		want := calendar.Room{Kind: calendar.RoomToMeet, Bookers: calendar.Anybody, ByHand: true}
+		if room.Room != want {
+			t.Errorf("the room is %+v, want %+v", room.Room, want)
+		}
+		root.get("rooms/ann").shows(http.StatusNotFound)
+		ann := h.as("ann")
+		for _, path := range []string{"rooms", "rooms/blue"} {
+			ann.get(path).shows(http.StatusNotFound, "no such page")
+			ann.post(path, "do", "delete", "sure", "1").shows(http.StatusNotFound, "no such page")
+		}
+		root.post("rooms/blue", "do", "delete").shows(http.StatusUnprocessableEntity, "Tick the box")
+		root.post("rooms/blue", "do", "delete", "sure", "1").at("rooms?done=room-deleted").
+			shows(http.StatusOK, "No rooms yet")
 	})
 }

@@ -66,6 +66,8 @@ type Config struct {
 	// NewUser creates a user with their initial calendars; ChangeUser changes one, with all consequences.
 	NewUser    func(context.Context, auth.NewUser) (calendar.User, error)
 	ChangeUser func(ctx context.Context, name string, e auth.UserEdit) (calendar.User, error)
+	// NewRoom creates a room with its calendar.
+	NewRoom func(context.Context, auth.NewUser) (calendar.User, error)
 	// DeleteUser cancels a user's coming meetings and deletes the user.
 	DeleteUser func(context.Context, calendar.User, calendar.UserDeletion) error
 	// Provider is the OpenID provider; nil if there is none. CreateUsers reports whether people without an account here

@@ -71,7 +71,7 @@ func open(t *testing.T, url string, options ...option) *house {
 		ClientAddr: func(*http.Request) netip.Addr { return netip.MustParseAddr("192.0.2.1") },
 	}
 	c.OAuth = h.newOAuth(log)
-	c.NewUser = h.auth.CreateUser
+	c.NewUser, c.NewRoom = h.auth.CreateUser, h.auth.CreateUser
 	c.ChangeUser = h.auth.ChangeUser
 	c.DeleteUser = func(ctx context.Context, u calendar.User, _ calendar.UserDeletion) error {
 		return h.auth.DeleteUser(ctx, u.Name)

@@ -89,6 +89,7 @@ func (h *Handler) pages() []page {
 		h.securityPages(),
 		h.peoplePages(),
 		h.groupPages(),
+		h.roomPages(),
 	)
 }
 

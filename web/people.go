@@ -61,6 +61,11 @@ type personRow struct {
 	Seen string
 }
 
+// waitTexts say that a link waits.
+var waitTexts = map[auth.PasswordLinkKind]string{
+	auth.Invitation: "people.invitation-until", auth.Reset: "people.reset-until",
+}
+
 // peoplePage is the number of users on a page.
 const peoplePage = 50
 
@@ -68,7 +73,7 @@ const peoplePage = 50
 type userPages struct{ *pageRequest }
 
 func (p userPages) peopleContent() (content peopleContent, err error) {
-	users, err := p.Auth.UserNames(p.r.Context())
+	users, err := p.Auth.Users(p.r.Context())
 	if err != nil {
 		return content, err
 	}
@@ -83,18 +88,12 @@ func (p userPages) peopleContent() (content peopleContent, err error) {
 	c := p.clock()
 	content.Health = p.health()
 	for _, u := range content.choose(users, p.r.URL.Query()) {
-		if u, err = p.Auth.User(p.r.Context(), u.Name); calendar.ReasonOf(err) == calendar.NotFound {
-			continue // deleted meanwhile
-		}
-		if err != nil {
-			return content, err
-		}
 		row := personRow{User: u}
 		if at, ok := seen[u.ID]; ok {
 			row.Seen = c.Ago(at)
 		}
 		if link, ok := waiting[u.ID]; ok {
-			row.Waits = string(link.Kind) + " until " + c.Moment(link.Expires)
+			row.Waits = p.lang.Text(waitTexts[link.Kind], "until", c.Moment(link.Expires))
 		}
 		content.People = append(content.People, row)
 	}

@@ -313,8 +313,8 @@ func TestRoomsNeverSignIn(t *testing.T) {
 		})
 		h.must(err)
 		root.get("people").shows(http.StatusOK, "blue blue@example.org room")
-		root.get("people/blue").shows(http.StatusOK, "a room cannot sign in").hides("Make an administrator",
-			"Make a link")
+		root.get("people/blue").shows(http.StatusOK, "rooms and resources cannot sign in").hides("Make administrator",
+			"Send password reset link")
 		for _, do := range []string{"reset", "admin"} {
 			root.post("people/blue", "do", do).shows(http.StatusUnprocessableEntity,
 				"Blue is a room: rooms and resources cannot sign in")

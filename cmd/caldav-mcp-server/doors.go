@@ -130,7 +130,7 @@ func (p *program) pages(ctx context.Context, front *frontage, h *app.App, log *s
 	}
 	config := web.Config{
 		Auth: h.Auth, Service: h.Calendars, Intake: h.Intake, BaseURL: front.BaseURL, ClientAddr: server.ClientAddr,
-		NewUser: h.CreateUser, ChangeUser: func(ctx context.Context, name string,
+		NewUser: h.CreateUser, NewRoom: h.CreateRoom, ChangeUser: func(ctx context.Context, name string,
 			e auth.UserEdit,
 		) (calendar.User, error) {
 			return editUser(ctx, h, name, e)

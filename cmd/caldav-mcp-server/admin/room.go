@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"caldav-mcp-server/auth"
@@ -36,9 +35,6 @@ type roomFlags struct {
 	byHand        bool
 }
 
-// whoever maps the words for groups of bookers to their stored values.
-var whoever = map[string]string{"users": "", "anybody": calendar.Anybody}
-
 // CreateRoomCommand is the command create-room.
 func CreateRoomCommand() command.Command {
 	var room auth.NewUser
@@ -65,59 +61,20 @@ func CreateRoomCommand() command.Command {
 		},
 		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			room.Name = operands[0]
-			bookers, err := bookersOf(ctx, d.App, said.bookers)
+			bookers, err := d.Auth.Bookers(ctx, said.bookers)
 			if err != nil {
 				return err
 			}
 			room.Room = calendar.Room{
 				Kind: calendar.RoomKind(said.kind), Capacity: said.capacity, Bookers: bookers, ByHand: said.byHand,
 			}
-			made, err := createRoom(ctx, d.App, room)
+			made, err := d.App.CreateRoom(ctx, room)
 			if err != nil {
 				return err
 			}
 			return d.Done(roomJSON(roomListed{made, said.bookers}), "created the %s %s\n", said.kind, made.Name)
 		},
 	}
-}
-
-// createRoom creates a room together with its calendar, or nothing.
-func createRoom(ctx context.Context, h *app.App, n auth.NewUser) (calendar.User, error) {
-	n.Invited = true // without a password no sign-in is possible
-	room, err := h.Auth.CreateUser(ctx, n)
-	if err != nil {
-		return room, err
-	}
-	at := calendar.NewCalendar{
-		Segment: "bookings", Properties: calendar.Properties{
-			Name: "Bookings", Kinds: calendar.Kinds{calendar.Event}, Timezone: n.Timezone,
-		},
-	}
-	if _, err := h.Calendars.CreateCalendar(ctx, app.Caller(room), at); err != nil {
-		undone := h.Auth.DeleteUser(context.WithoutCancel(ctx), room.Name)
-		return room, errors.Join(fmt.Errorf("creating its calendar: %w", err), undone)
-	}
-	return room, nil
-}
-
-// bookersOf parses the value of --bookers.
-func bookersOf(ctx context.Context, h *app.App, word string) (string, error) {
-	if known, there := whoever[word]; there {
-		return known, nil
-	}
-	if u, err := h.Auth.User(ctx, word); err == nil {
-		return string(u.ID), nil
-	}
-	groups, err := h.Auth.Groups(ctx)
-	if err != nil {
-		return "", err
-	}
-	for _, g := range groups {
-		if strings.EqualFold(g.Name, word) {
-			return string(g.ID), nil
-		}
-	}
-	return "", fmt.Errorf("--bookers: there is no user and no group %q; the other words are users and anybody", word)
 }
 
 const setRoomDetails = `
@@ -151,15 +108,12 @@ func SetRoomCommand() command.Command {
 			return nil
 		},
 		Run: func(ctx context.Context, d *command.Context, operands []string) error {
-			room, err := d.Auth.User(ctx, operands[0])
-			if err == nil && !room.Room.Bookable() {
-				err = fmt.Errorf("%s is a user, not a room", room.Name)
-			}
+			room, err := d.Auth.RoomNamed(ctx, operands[0])
 			if err != nil {
 				return err
 			}
 			if bookers != nil {
-				who, err := bookersOf(ctx, d.App, *bookers)
+				who, err := d.Auth.Bookers(ctx, *bookers)
 				if err != nil {
 					return err
 				}
@@ -184,22 +138,14 @@ type roomListed struct {
 }
 
 func describeRoom(ctx context.Context, h *app.App, room calendar.User) (roomListed, error) {
-	for word, id := range whoever {
-		if id == room.Room.Bookers {
-			return roomListed{room, word}, nil
-		}
-	}
-	by, err := h.Store.UserByID(ctx, calendar.UserID(room.Room.Bookers))
-	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-		err = nil
-	}
-	return roomListed{room, cmp.Or(by.Name, "nobody")}, err
+	word, err := h.Auth.BookersWord(ctx, room)
+	return roomListed{room, cmp.Or(word, "nobody")}, err
 }
 
 func describeRooms(ctx context.Context, h *app.App) ([]roomListed, error) {
-	rooms, err := h.Store.Rooms(ctx)
+	rooms, err := h.Auth.Rooms(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("listing rooms: %w", err)
+		return nil, err
 	}
 	all := make([]roomListed, len(rooms))
 	for i, room := range rooms {

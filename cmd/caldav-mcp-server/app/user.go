@@ -117,6 +117,29 @@ func (h *App) CreateUser(ctx context.Context, n auth.NewUser) (calendar.User, er
 	return user, nil
 }
 
+// CreateRoom creates a room together with its calendar, or nothing.
+func (h *App) CreateRoom(ctx context.Context, n auth.NewUser) (calendar.User, error) {
+	if n.Email == "" {
+		return calendar.User{}, calendar.Errorf(calendar.Invalid, "",
+			"a room needs a mail address, at which it is invited")
+	}
+	n.Invited = true // without a password no sign-in is possible
+	room, err := h.Auth.CreateUser(ctx, n)
+	if err != nil {
+		return room, err
+	}
+	at := calendar.NewCalendar{
+		Segment: "bookings", Properties: calendar.Properties{
+			Name: "Bookings", Kinds: calendar.Kinds{calendar.Event}, Timezone: n.Timezone,
+		},
+	}
+	if _, err := h.Calendars.CreateCalendar(ctx, Caller(room), at); err != nil {
+		undone := h.Auth.DeleteUser(context.WithoutCancel(ctx), room.Name)
+		return room, errors.Join(fmt.Errorf("creating its calendar: %w", err), undone)
+	}
+	return room, nil
+}
+
 // createFirstCalendars creates the first calendars. The first one becomes the default calendar by name: otherwise the
 // oldest is the default, and a client that creates a calendar within the same second could take its place.
 func (h *App) createFirstCalendars(ctx context.Context, c calendar.Caller) error {
