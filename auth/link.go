@@ -20,7 +20,9 @@ type Link struct {
 	Calendar     calendar.CalendarID
 	CalendarName string
 	// Access is ReadAccess, or FreeBusyAccess for a link that shows only busy times.
-	Access  calendar.Access
+	Access calendar.Access
+	// Embed is set if other sites may show the link's page in a frame.
+	Embed   bool
 	Created time.Time
 	// Expires, LastUsed and Revoked are zero for never.
 	Expires, LastUsed, Revoked time.Time
@@ -46,6 +48,8 @@ type LinkSpec struct {
 	// Name says who gets the link; it may be empty.
 	Name   string
 	Access calendar.Access
+	// Embed lets other sites show the link's page in a frame.
+	Embed bool
 	// Expires is zero for a link that never expires.
 	Expires time.Time
 }
@@ -84,7 +88,7 @@ func (s *TokenIssuer) CreateLink(ctx context.Context, c calendar.Caller, cal cal
 	id, hash := rawParts(raw)
 	l := Link{
 		ID: LinkID(id), Name: spec.Name, Owner: c.User, Calendar: cal.ID, CalendarName: cal.Name, Access: spec.Access,
-		Created: now, Expires: spec.Expires.UTC().Truncate(time.Second),
+		Embed: spec.Embed, Created: now, Expires: spec.Expires.UTC().Truncate(time.Second),
 	}
 	if err := s.store.InsertLink(ctx, l, hash); err != nil {
 		return Link{}, "", fmt.Errorf("creating the link: %w", err)

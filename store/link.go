@@ -11,13 +11,14 @@ import (
 
 const ofLinks = ` FROM links l JOIN calendars c ON c.id = l.calendar_id JOIN users u ON u.id = c.owner_id `
 
-var showLinks = `SELECT l.id, l.name, l.calendar_id, c.name, c.trashed IS NOT NULL, l.access,
+var showLinks = `SELECT l.id, l.name, l.calendar_id, c.name, c.trashed IS NOT NULL, l.access, l.embed,
 	l.created, l.expires, l.used, l.revoked, ` + userColumns.list()
 
 var scanLink = db.ScanInto(func(l *auth.Link) []any {
 	return append([]any{
 		&l.ID, &l.Name, &l.Calendar, &l.CalendarName, &l.Trashed,
 		level{&l.Access},
+		&l.Embed,
 		db.Seconds(&l.Created),
 		db.Seconds(&l.Expires),
 		db.Seconds(&l.LastUsed),
@@ -42,10 +43,10 @@ func (s shareStore) Links(ctx context.Context, owner calendar.UserID) ([]auth.Li
 // InsertLink implements [auth.LinkStore].
 func (s shareStore) InsertLink(ctx context.Context, l auth.Link, h auth.SecretHash) error {
 	return db.ExpectRow(s.write(ctx,
-		`INSERT INTO links (id, calendar_id, name, access, hash, created, expires, used, revoked)
-		SELECT $1, id, $3, $4, $5, $6, $7, $8, $9 FROM calendars WHERE id = $2 AND owner_id = $10 AND trashed IS NULL`,
+		`INSERT INTO links (id, calendar_id, name, access, hash, created, expires, used, revoked, embed)
+		SELECT $1, id, $3, $4, $5, $6, $7, $8, $9, $11 FROM calendars WHERE id = $2 AND owner_id = $10 AND trashed IS NULL`,
 		l.ID, l.Calendar, l.Name, l.Access.Word(), h, l.Created.Unix(),
-		unlessZero(l.Expires), unlessZero(l.LastUsed), unlessZero(l.Revoked), l.Owner.ID))
+		unlessZero(l.Expires), unlessZero(l.LastUsed), unlessZero(l.Revoked), l.Owner.ID, l.Embed))
 }
 
 // RevokeLink implements [auth.LinkStore].

@@ -59,6 +59,9 @@ func (p *pageRequest) showLink(secret string) error {
 	if err != nil {
 		return err
 	}
+	if link.Embed {
+		allowFrames(p.w.Header())
+	}
 	who := link.Caller()
 	m := p.Service.Meter(ctx, who)
 	defer m.Close()
@@ -107,6 +110,14 @@ func (p *pageRequest) showLink(secret string) error {
 	c.Google = template.URL("https://calendar.google.com/calendar/render?" + //nolint:gosec // see above
 		url.Values{"cid": {string(c.Webcal)}}.Encode())
 	return p.show("public", c)
+}
+
+// allowFrames lets pages of other sites show this page in a frame.
+func allowFrames(header http.Header) {
+	header.Set("Content-Security-Policy",
+		strings.Replace(policy(), "frame-ancestors 'none'", "frame-ancestors *", 1))
+	header.Del("X-Frame-Options")
+	header.Set("Cross-Origin-Resource-Policy", "cross-origin")
 }
 
 // publicZone returns the zone of a public page: the visitor's, or the calendar's if it is public, or UTC.

@@ -3,6 +3,7 @@ package web_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -114,4 +115,30 @@ func patched(h *house, u calendar.User, cal calendar.Calendar) error {
 			p.Color, p.Timezone = new("#ABCDEF"), "Pacific/Apia"
 			return nil, nil
 		})
+}
+
+// Only the page of a link whose owner allows it may be framed.
+func TestLinkInAFrame(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann := h.user("ann")
+		club := h.made(ann, `A "club"`)
+		b := h.as("ann")
+		links := "calendars/" + string(club.ID) + "/links"
+		made := b.post(links, "access", "read", "days", "0", "embed", "1").
+			shows(http.StatusOK, `<iframe src="`, `/x" title="A &#34;club&#34;"`)
+		secret := regexp.MustCompile(`dav/links/([\w-]+)`).FindStringSubmatch(made.body)[1]
+		b.get("calendars/"+string(club.ID)).shows(http.StatusOK, "may be shown in frames")
+		page := h.follow(secret, "").shows(http.StatusOK)
+		csp := page.header.Get("Content-Security-Policy")
+		if !strings.Contains(csp, "frame-ancestors *;") || !strings.Contains(csp, "script-src 'self'") ||
+			page.header.Get("X-Frame-Options") != "" {
+			t.Error(page.header)
+		}
+		_, other := h.link(ann, club, calendar.ReadAccess)
+		page = h.follow(other, "").shows(http.StatusOK)
+		if got := page.header.Get("X-Frame-Options"); got != "DENY" {
+			t.Errorf("X-Frame-Options: %q", got)
+		}
+	})
 }

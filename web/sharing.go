@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -147,6 +148,7 @@ type listedLink struct {
 	Created, Used    string
 	Expires          string
 	Expired, Revoked bool
+	Embed            bool
 }
 
 func (p calendarPages) links(cal calendar.Calendar) ([]listedLink, error) {
@@ -164,6 +166,7 @@ func (p calendarPages) links(cal calendar.Calendar) ([]listedLink, error) {
 			ID: l.ID, Name: excerpt(l.Name), May: accessWords[l.Access], Created: c.date(l.Created),
 			Used:    c.Ago(l.LastUsed),
 			Expires: c.Moment(l.Expires), Expired: !l.Valid(p.Now()),
+			Embed: l.Embed,
 		})
 	}
 	return list, nil
@@ -178,6 +181,8 @@ type linkContent struct {
 	ID calendar.CalendarID
 	// URL is the address of the link just created, for people, File the one of the file. They cannot be shown again.
 	URL, File string
+	// Frame is the markup that shows the page in another page; "" if that is not allowed.
+	Frame string
 }
 
 // linkPages create and revoke the public links of a calendar.
@@ -209,6 +214,10 @@ func (p linkPages) createLink() error {
 	}
 	content.File = p.address().String() + p.LinkPath(link, secret)
 	content.URL = strings.TrimSuffix(content.File, path.Ext(content.File))
+	if link.Embed {
+		content.Frame = fmt.Sprintf(`<iframe src="%s" title="%s" width="100%%" height="700" loading="lazy"></iframe>`,
+			html(content.URL), html(excerpt(link.CalendarName)))
+	}
 	return p.show("link", content)
 }
 
@@ -219,7 +228,7 @@ func (p linkPages) makeLink(cal calendar.Calendar) (auth.Link, auth.Secret, erro
 		return auth.Link{}, "",
 			calendar.Errorf(calendar.Invalid, "", "choose the access of the link and how long it lasts")
 	}
-	spec := auth.LinkSpec{Name: p.field("name"), Access: access}
+	spec := auth.LinkSpec{Name: p.field("name"), Access: access, Embed: p.field("embed") != ""}
 	if days > 0 {
 		spec.Expires = p.Now().Add(time.Duration(days) * 24 * time.Hour)
 	}

@@ -43,7 +43,7 @@ func linkComesBack(b *bundle) {
 	cal := b.calendar(ann, "work")
 	want := auth.Link{
 		ID: "link", Name: "for the “club”", Owner: ann, Calendar: cal.ID, CalendarName: "work",
-		Access:  calendar.FreeBusyAccess,
+		Access: calendar.FreeBusyAccess, Embed: true,
 		Created: b.now(), Expires: b.now().Add(time.Hour), LastUsed: b.now().Add(time.Minute),
 		Revoked: b.now().Add(time.Second),
 	}

@@ -27,13 +27,14 @@ The link is printed once. If it has leaked, revoke it and create another. CALEND
 // linkOptions are the flags of create-link.
 type linkOptions struct {
 	calendar, name, expires string
-	freebusy                bool
+	freebusy, embed         bool
 	spec                    auth.LinkSpec
 }
 
 func (o *linkOptions) declare(f *flag.FlagSet) {
 	f.StringVar(&o.calendar, "calendar", "", "the `CALENDAR` to link to (needed)")
 	f.BoolVar(&o.freebusy, "freebusy", false, "show only busy times")
+	f.BoolVar(&o.embed, "embed", false, "let other sites show its page in a frame")
 	f.StringVar(&o.name, "name", "", "name `TEXT`, such as \"Sports club\"")
 	f.StringVar(&o.expires, "expires", "", "`WHEN` it ends; default never")
 }
@@ -51,7 +52,7 @@ func CreateLinkCommand() command.Command {
 
 // check parses the expiry.
 func (o *linkOptions) check(d *command.Context, _ []string) (err error) {
-	o.spec = auth.LinkSpec{Name: o.name, Access: calendar.ReadAccess}
+	o.spec = auth.LinkSpec{Name: o.name, Access: calendar.ReadAccess, Embed: o.embed}
 	if o.freebusy {
 		o.spec.Access = calendar.FreeBusyAccess
 	}

@@ -19,6 +19,7 @@ type listedLink struct {
 	Calendar   string              `json:"calendar"`
 	CalendarID calendar.CalendarID `json:"calendar_id"`
 	Kind       string              `json:"kind"`
+	Embed      bool                `json:"embed"`
 	Name       string              `json:"name"`
 	Created    *time.Time          `json:"created"`
 	Expires    *time.Time          `json:"expires"`
@@ -28,7 +29,7 @@ type listedLink struct {
 
 func linkJSON(l auth.Link) listedLink {
 	return listedLink{
-		l.ID, l.Owner.Name, l.CalendarName, l.Calendar, l.Access.Word(), l.Name,
+		l.ID, l.Owner.Name, l.CalendarName, l.Calendar, l.Access.Word(), l.Embed, l.Name,
 		console.JSONTime(l.Created), console.JSONTime(l.Expires), console.JSONTime(l.LastUsed),
 		console.JSONTime(l.Revoked),
 	}
