@@ -201,8 +201,8 @@ func browses(r *http.Request) bool {
 // policy is the Content-Security-Policy of our pages: only our styles and scripts, and forms that go to us. formTo adds
 // further targets for forms.
 func policy(formTo ...string) string {
-	return "default-src 'none'; style-src 'self'; script-src 'self'; worker-src 'self'; img-src 'self'; " +
-		"connect-src 'self'; form-action " +
+	return "default-src 'none'; style-src 'self'; script-src 'self'; worker-src 'self'; manifest-src 'self'; " +
+		"img-src 'self'; connect-src 'self'; form-action " +
 		strings.Join(append([]string{"'self'"}, formTo...), " ") + "; frame-ancestors 'none'; base-uri 'none'"
 }
 

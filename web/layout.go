@@ -151,6 +151,8 @@ type frame struct {
 	Menu, Submenu []menuItem
 	// Wide is set for the calendar, which takes the whole width.
 	Wide bool
+	// AsOf is the line above the page when the browser shows it without a connection; "" if it does not.
+	AsOf string
 	// Next is the page to go to after signing in.
 	Next string
 	// assets has the names of the static files.
@@ -190,6 +192,10 @@ func (p *pageRequest) frame(content any, wrong string) frame {
 		{p.href(""), p.lang.Text("menu.settings"), strings.HasPrefix(path, root)},
 	}
 	f.Wide = !strings.HasPrefix(path, root)
+	if f.Wide {
+		now := p.clock().in(p.Now())
+		f.AsOf = p.lang.Text("offline.as-of", "day", p.lang.ShortDateYear(now), "time", p.clock().time(now))
+	}
 	for _, item := range settingsMenu {
 		if f.Wide || item.admin && !u.Admin {
 			continue

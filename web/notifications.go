@@ -34,11 +34,7 @@ type Notifications interface {
 // NotificationsPath is the page with these choices.
 const NotificationsPath = root + notificationsPage
 
-const (
-	notificationsPage = "notifications"
-	// workerPath is the path of the service worker. It is fixed, since browsers look there for new versions.
-	workerPath = "sw.js"
-)
+const notificationsPage = "notifications"
 
 func (h *Handler) notificationPages() []page {
 	if h.Notifications == nil {
@@ -54,7 +50,6 @@ func (h *Handler) notificationPages() []page {
 		postBack(back+"/browsers/remove", people, back, notificationPages.removeBrowser),
 		postBack(back+"/snooze", people, back, notificationPages.snooze),
 		postBack(back+"/dismiss", people, back, notificationPages.dismiss),
-		get(workerPath, anybody, notificationPages.worker),
 	}
 }
 
@@ -264,15 +259,6 @@ func (p notificationPages) snooze() error {
 
 func (p notificationPages) dismiss() error {
 	return p.settled(p.Notifications.Dismiss(p.r.Context(), p.caller(), p.about()))
-}
-
-// worker is the service worker. It may serve the whole site, because events have pages outside of ours.
-func (p notificationPages) worker() error {
-	p.w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
-	p.w.Header().Set("Cache-Control", "no-cache")
-	p.w.Header().Set("Service-Worker-Allowed", p.base+"/")
-	_, _ = p.w.Write(p.assets.contents[p.assets.names[workerPath]]) // the browser may have gone
-	return nil
 }
 
 // Digests sends daily mails to users who want them.

@@ -86,6 +86,7 @@ func (h *Handler) pages() []page {
 		h.accountPages(),
 		h.digestPages(),
 		h.notificationPages(),
+		h.offlinePages(),
 		h.securityPages(),
 		h.peoplePages(),
 		h.groupPages(),

@@ -56,6 +56,7 @@ func (p *pageRequest) recognize() error {
 		return err
 	}
 	p.session = session
+	p.w.Header().Set(sessionTag, string(session.ID))
 	p.named()
 	p.renewCookie(secret)
 	p.noteVisit()
