@@ -134,6 +134,15 @@ func (c *Catalogs) Find(tag string) *Language {
 	return nil
 }
 
+// Match returns the best language for preferences; see [Catalogs.Match].
+func Match(preferences ...string) *Language {
+	all, err := Load()
+	if err != nil {
+		panic(err) // the catalogs are part of the program, and tests read them
+	}
+	return all.Match(preferences...)
+}
+
 // Tag returns the BCP 47 tag, such as "de".
 func (l *Language) Tag() string { return l.tag }
 
