@@ -11,6 +11,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/locale"
 )
 
 // NewUser describes a new user. Only Name and Password are required.
@@ -18,7 +19,9 @@ type NewUser struct {
 	Name, DisplayName, Email string
 	// Timezone is an IANA name.
 	Timezone string
-	Password string
+	// BrowserLanguage is the language of mails before the first sign-in.
+	BrowserLanguage string
+	Password        string
 	// Invited creates a user without a password: they choose one through a link, or sign in elsewhere.
 	Invited bool
 	Admin   bool
@@ -65,6 +68,7 @@ func (s *Directory) CreateUser(ctx context.Context, n NewUser) (calendar.User, e
 	u := calendar.User{
 		ID: calendar.UserID(s.newID()), Name: name, DisplayName: n.DisplayName, Email: n.Email, Timezone: n.Timezone,
 		Created: s.seconds(), Admin: n.Admin, Room: n.Room,
+		BrowserLanguage: n.BrowserLanguage,
 	}
 	err = reworded(s.store.InsertUser(ctx, u, h), calendar.Exists, "there is a user %q already", name)
 	return u, during("creating the user", err)
@@ -73,6 +77,7 @@ func (s *Directory) CreateUser(ctx context.Context, n NewUser) (calendar.User, e
 func (n NewUser) validate() error {
 	if err := (UserEdit{
 		DisplayName: &n.DisplayName, Email: &n.Email, Timezone: &n.Timezone, Capacity: &n.Room.Capacity,
+		BrowserLanguage: &n.BrowserLanguage,
 	}).Validate(); err != nil {
 		return err
 	}
@@ -87,6 +92,8 @@ type UserEdit struct {
 	DisplayName, Email, Timezone         *string
 	WeekStart, WorkingDays, WorkingHours *string
 	View                                 *calendar.ViewSettings
+	// Language and BrowserLanguage are tags of catalogs in package locale.
+	Language, BrowserLanguage *string
 	// Only administrators may set Admin and Disabled.
 	Admin, Disabled *bool
 	// Only administrators may set the quotas; see [calendar.Quota].
@@ -109,6 +116,8 @@ func (e UserEdit) Validate() error {
 		{e.WeekStart, checkWeekStart},
 		{e.WorkingDays, checkWorkingDays},
 		{e.WorkingHours, checkWorkingHours},
+		{e.Language, checkLanguage},
+		{e.BrowserLanguage, checkLanguage},
 	} {
 		if part.text == nil {
 			continue
@@ -138,6 +147,7 @@ func (e UserEdit) Leaves(u calendar.User) bool {
 	return left(e.DisplayName, u.DisplayName) && left(e.Email, u.Email) && left(e.Timezone, u.Timezone) &&
 		left(e.WeekStart, u.WeekStart) && left(e.WorkingDays, u.WorkingDays) && left(e.WorkingHours, u.WorkingHours) &&
 		left(e.View, u.View) &&
+		left(e.Language, u.Language) && left(e.BrowserLanguage, u.BrowserLanguage) &&
 		left(e.Admin, u.Admin) && left(e.Disabled, u.Disabled) &&
 		left(e.Capacity, u.Room.Capacity) && left(e.Bookers, u.Room.Bookers) && left(e.ByHand, u.Room.ByHand) &&
 		left(e.QuotaCalendars, u.Quota.Calendars) && left(e.QuotaObjects, u.Quota.Objects) &&
@@ -206,6 +216,18 @@ func CheckTimezone(name string) error {
 		return invalid("%q is no time zone; did you mean %s?", shortened(name, maxTitle), chosen)
 	}
 	return nil
+}
+
+func checkLanguage(tag string) error {
+	all, err := locale.Load()
+	if err != nil || tag == "" || all.Find(tag) != nil {
+		return err
+	}
+	var known []string
+	for _, l := range all.Languages() {
+		known = append(known, l.Tag())
+	}
+	return invalid("there is no language %q; choose one of %s", shortened(tag, maxTitle), strings.Join(known, ", "))
 }
 
 // Users returns all users, by name.

@@ -20,10 +20,11 @@ type Asked struct {
 
 // Answers lets attendees answer an invitation through a link. Every bad link is NotFound, for any reason.
 type Answers interface {
-	// Open returns the invitation of a link. It must change nothing, because virus scanners open links.
-	Open(ctx context.Context, token string) (Asked, error)
+	// Open returns the invitation of a link, with its times in words of a language (BCP 47). It must change nothing,
+	// because virus scanners open links.
+	Open(ctx context.Context, token, language string) (Asked, error)
 	// Give stores an answer with a PARTSTAT and a comment. Stale when the event was cancelled.
-	Give(ctx context.Context, token, status, comment string) (Asked, error)
+	Give(ctx context.Context, token, language, status, comment string) (Asked, error)
 	// Propose proposes another time, in the format of Asked. The event does not change until the organizer decides.
-	Propose(ctx context.Context, token, start, end, comment string) (Asked, error)
+	Propose(ctx context.Context, token, language, start, end, comment string) (Asked, error)
 }

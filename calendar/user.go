@@ -26,6 +26,9 @@ type User struct {
 	WeekStart, WorkingDays, WorkingHours string
 	// View says how the user sees calendars.
 	View ViewSettings
+	// Language is the chosen language of pages and mails (BCP 47), "" for that of the browser. BrowserLanguage is the
+	// one that a browser of the user asked for last, for mails.
+	Language, BrowserLanguage string
 	// Group is set when the account is a group of users, for sharing calendars with all of them.
 	Group bool
 	// Quota is the user's quota.
@@ -52,6 +55,9 @@ func (u User) GetsIn() bool { return !u.Disabled && !u.Room.Bookable() }
 func (u User) Workweek() (hours string, days []string) {
 	return cmp.Or(u.WorkingHours, "09:00-17:00"), strings.Fields(cmp.Or(u.WorkingDays, "mon tue wed thu fri"))
 }
+
+// Languages returns the languages for mails to the user, best first. Some may be empty.
+func (u User) Languages() []string { return []string{u.Language, u.BrowserLanguage} }
 
 // FirstDay returns the first day of the user's week: Monday, as in ISO 8601, if not set.
 func (u User) FirstDay() time.Weekday {

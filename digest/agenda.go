@@ -10,15 +10,18 @@ import (
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/locale"
 	"caldav-mcp-server/mail/letter"
 )
 
 // tomorrow lists tomorrow's events and returns their number.
-func (m *Maker) tomorrow(ctx context.Context, c calendar.Caller, at time.Time) (letter.NotePart, int, error) {
+func (m *Maker) tomorrow(
+	ctx context.Context, c calendar.Caller, l *locale.Language, at time.Time,
+) (letter.NotePart, int, error) {
 	spent := m.Service.Meter(ctx, c)
 	defer spent.Close()
 	from := tomorrow(at)
-	part := letter.NotePart{Title: "Tomorrow, " + from.Format(dayForm)}
+	part := letter.NotePart{Title: l.Text("digest.tomorrow", "day", l.Date(from))}
 	local, err := zone.Lookup(c.User.Timezone)
 	if err != nil {
 		local = zone.UTC()
@@ -30,12 +33,13 @@ func (m *Maker) tomorrow(ctx context.Context, c calendar.Caller, at time.Time) (
 		return part, 0, err
 	}
 	for _, o := range found.Occurrences {
-		title := cmp.Or(content.TextOf(o.Component, "SUMMARY"), "(no title)")
+		title := cmp.Or(content.TextOf(o.Component, "SUMMARY"), l.Text("planner.untitled"))
 		if content.WordOf(o.Component, "STATUS") == "CANCELLED" {
-			title += " (cancelled)"
+			title += " " + l.Text("home.cancelled")
 		}
 		part.Lines = append(part.Lines, letter.NoteLine{
-			When: span(from, o.Start, o.End), Text: short(title), Place: short(content.TextOf(o.Component, "LOCATION")),
+			When: span(l, c.User.View.Clock, from, o.Start, o.End), Text: short(title),
+			Place: short(content.TextOf(o.Component, "LOCATION")),
 		})
 	}
 	part.More = found.More
@@ -43,18 +47,17 @@ func (m *Maker) tomorrow(ctx context.Context, c calendar.Caller, at time.Time) (
 }
 
 // span formats an event's times on a day, given by its midnight.
-func span(day time.Time, start, end recur.Moment) string {
-	const clock = "15:04"
+func span(l *locale.Language, clock string, day time.Time, start, end recur.Moment) string {
 	until := day.AddDate(0, 0, 1)
 	began, goesOn := start.Time.Before(day), end.Time.After(until)
-	in := func(t time.Time) string { return t.In(day.Location()).Format(clock) }
+	in := func(t time.Time) string { return l.Time(t.In(day.Location()), clock) }
 	switch {
 	case start.AllDay, began && !end.Time.Before(until):
-		return "all day"
+		return l.Text("time.all-day")
 	case began:
-		return "until " + in(end.Time)
+		return l.Text("time.until", "end", in(end.Time))
 	case goesOn:
-		return "from " + in(start.Time)
+		return l.Text("digest.from", "start", in(start.Time))
 	case !end.Time.After(start.Time):
 		return in(start.Time)
 	}

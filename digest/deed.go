@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/describe"
+	"caldav-mcp-server/locale"
 	"caldav-mcp-server/mail/letter"
 )
 
@@ -16,7 +17,9 @@ import (
 // undo them. It also returns a short summary. An assistant is a program that uses MCP. Changes that other users'
 // assistants made in a shared calendar are left out. If more was changed than fits, the last part links to the whole
 // journal.
-func (m *Maker) deeds(ctx context.Context, c calendar.Caller, at time.Time) ([]letter.NotePart, string, error) {
+func (m *Maker) deeds(
+	ctx context.Context, c calendar.Caller, l *locale.Language, at time.Time,
+) ([]letter.NotePart, string, error) {
 	q := calendar.HistoryQuery{
 		User: c.User.ID, Assistant: true, Since: at.AddDate(0, 0, -1), Limit: journalPage, Described: true,
 	}
@@ -40,9 +43,9 @@ func (m *Maker) deeds(ctx context.Context, c calendar.Caller, at time.Time) ([]l
 					continue
 				}
 				of[one.Token] = i
-				parts = append(parts, m.by(one))
+				parts = append(parts, m.by(l, one))
 			}
-			parts[i] = with(parts[i], one, at.Location())
+			parts[i] = with(l, c.User.View.Clock, parts[i], one, at.Location())
 		}
 		if q.Cursor = page.Cursor; q.Cursor == "" {
 			break
@@ -51,37 +54,39 @@ func (m *Maker) deeds(ctx context.Context, c calendar.Caller, at time.Time) ([]l
 	for i := range parts {
 		slices.Reverse(parts[i].Lines)
 	}
-	said := calendar.Counted(all, "change") + " by assistants"
+	said := l.Text("digest.changes", "count", all)
 	if untold || q.Cursor != "" {
-		said = "many changes"
+		said = l.Text("digest.many-changes")
 		parts = append(parts, letter.NotePart{
-			Title: "And more was changed today", Link: m.Journal.String(), Do: "Look at all of it",
+			Title: l.Text("digest.more"), Link: m.Journal.String(), Do: l.Text("digest.review-all"),
 		})
 	}
 	return parts, said, nil
 }
 
 // by makes the empty list of an assistant.
-func (m *Maker) by(one calendar.Change) letter.NotePart {
+func (m *Maker) by(l *locale.Language, one calendar.Change) letter.NotePart {
 	page := *m.Journal
 	if one.Token != "" { // an assistant on this machine has none
 		page.RawQuery = url.Values{"app": {string(one.Token)}}.Encode()
 	}
 	return letter.NotePart{
-		Title: "Changed today by " + short(cmp.Or(describe.Program(one.Agent), string(one.Token))), Link: page.String(),
-		Do: "Look at it, and take it back",
+		Title: l.Text("digest.by", "who", short(cmp.Or(describe.Program(one.Agent), string(one.Token)))), Link: page.String(),
+		Do: l.Text("digest.review"),
 	}
 }
 
 // with adds a change to a list, if there is room; the latest comes first.
-func with(p letter.NotePart, one calendar.Change, local *time.Location) letter.NotePart {
+func with(
+	l *locale.Language, clock string, p letter.NotePart, one calendar.Change, local *time.Location,
+) letter.NotePart {
 	if len(p.Lines) == deedsMost {
 		p.More++
 		return p
 	}
 	quote := func(text string) string { return "“" + short(text) + "”" }
 	p.Lines = append(p.Lines, letter.NoteLine{
-		When: one.At.In(local).Format("15:04"), Text: describe.Change(one, local, quote),
+		When: l.Time(one.At.In(local), clock), Text: describe.Change(one, local, quote),
 		Place: cmp.Or(one.In.Name, string(one.In.Segment)),
 	})
 	return p

@@ -62,7 +62,7 @@ func TestDeedsAreTheReaders(t *testing.T) {
 			for _, p := range n.Parts {
 				got = append(got, p.Title)
 			}
-			if last := len(n.Parts) - 1; last >= 0 && subject == "many changes" &&
+			if last := len(n.Parts) - 1; last >= 0 && subject == "many changes by assistants" &&
 				n.Parts[last].Link != maker.Journal.String() {
 				t.Errorf("the rest is found at %q", n.Parts[last].Link)
 			}
@@ -80,6 +80,6 @@ func TestDeedsAreTheReaders(t *testing.T) {
 		put(by(ann, "phone", "Phone"), "byphone", 2)
 		told("2 changes by assistants", "Changed today by Claude")
 		put(by(ann, "anns", "Claude"), "much", 500)
-		told("many changes", "Changed today by Claude", "And more was changed today")
+		told("many changes by assistants", "Changed today by Claude", "More changes of today")
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
+	"caldav-mcp-server/locale"
 	"caldav-mcp-server/mail/letter"
 )
 
@@ -28,26 +29,23 @@ const (
 	textMost = 200
 )
 
-// dayForm is the date format for people.
-const dayForm = "Monday, 2 January"
-
 // Note returns a user's digest for a moment, in their zone. It has no parts if there is nothing to report.
 func (m *Maker) Note(ctx context.Context, u calendar.User, d calendar.Digest, at time.Time) (letter.Note, error) {
 	c := calendar.Caller{User: u, Scopes: calendar.ScopeAll, Agent: "digest"}
-	var n letter.Note
+	n := letter.Note{Language: locale.Match(u.Languages()...)}
 	var subject []string
 	if d.Agenda {
-		part, events, err := m.tomorrow(ctx, c, at)
+		part, events, err := m.tomorrow(ctx, c, n.Language, at)
 		if err != nil {
 			return n, fmt.Errorf("the agenda: %w", err)
 		}
 		if events > 0 {
 			n.Parts = append(n.Parts, part)
-			subject = append(subject, calendar.Counted(events, "event")+" on "+tomorrow(at).Format(dayForm))
+			subject = append(subject, n.T("digest.events", "count", events, "day", n.Language.ShortDate(tomorrow(at))))
 		}
 	}
 	if d.Changes {
-		parts, said, err := m.deeds(ctx, c, at)
+		parts, said, err := m.deeds(ctx, c, n.Language, at)
 		if err != nil {
 			return n, fmt.Errorf("the changes: %w", err)
 		}

@@ -28,5 +28,6 @@ func (s *Sender) alert(ctx context.Context, l calendar.Letter, id string) ([]byt
 	}
 	return s.Post.Plain(letter.Plain{
 		To: l.To, Name: u.Title(), Subject: letter.OneLine(m.Subject), Text: m.Text, ID: id, At: l.Posted,
+		Language: languageOf(u),
 	})
 }

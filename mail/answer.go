@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/locale"
 	"caldav-mcp-server/mail/letter"
 )
 
@@ -56,7 +57,7 @@ type claim struct {
 // Link returns the link to answer a letter.
 func (a *Answers) Link(l calendar.Letter, local *time.Location) string {
 	until := l.Posted.Add(lasting)
-	if s, err := letter.SummaryOf(l, local); err == nil && !s.End.IsZero() {
+	if s, err := letter.SummaryOf(l, local, locale.Match()); err == nil && !s.End.IsZero() {
 		until = s.End.Add(grace)
 	}
 	token, err := a.Key.seal("answer", claim{l.User, l.To, l.UID, l.Recurrence, until.Unix()})
@@ -71,13 +72,13 @@ var errLink = calendar.Errorf(calendar.NotFound, "", "this link is not valid: th
 	"newer mail about it, or the link was cut off on its way")
 
 // Open implements [calendar.Answers].
-func (a *Answers) Open(ctx context.Context, token string) (calendar.Asked, error) {
-	_, asked, err := a.open(ctx, token)
+func (a *Answers) Open(ctx context.Context, token, language string) (calendar.Asked, error) {
+	_, asked, err := a.open(ctx, token, language)
 	return asked, err
 }
 
 // open finds the letter of a link, and the details to show.
-func (a *Answers) open(ctx context.Context, token string) (calendar.Letter, calendar.Asked, error) {
+func (a *Answers) open(ctx context.Context, token, language string) (calendar.Letter, calendar.Asked, error) {
 	c, err := a.claim(token)
 	if err != nil {
 		return calendar.Letter{}, calendar.Asked{}, err
@@ -98,7 +99,7 @@ func (a *Answers) open(ctx context.Context, token string) (calendar.Letter, cale
 	if err != nil {
 		return calendar.Letter{}, calendar.Asked{}, err
 	}
-	s, err := letter.SummaryOf(told[i], zoneOf(user))
+	s, err := letter.SummaryOf(told[i], zoneOf(user), locale.Match(language))
 	if err != nil {
 		return calendar.Letter{}, calendar.Asked{}, errors.Join(errLink, err)
 	}
@@ -150,8 +151,8 @@ var given = []string{"ACCEPTED", "TENTATIVE", "DECLINED"}
 const givenMost = 20
 
 // Give implements [calendar.Answers]. It updates the organizer's event, like a reply by mail.
-func (a *Answers) Give(ctx context.Context, token, status, comment string) (calendar.Asked, error) {
-	l, asked, err := a.open(ctx, token)
+func (a *Answers) Give(ctx context.Context, token, language, status, comment string) (calendar.Asked, error) {
+	l, asked, err := a.open(ctx, token, language)
 	if err == nil && !asked.Cancelled && !slices.Contains(given, status) {
 		err = calendar.Errorf(calendar.Invalid, "", "an answer is yes, maybe or no")
 	}
@@ -185,8 +186,8 @@ func (a *Answers) hears(l calendar.Letter, asked calendar.Asked, comment string)
 }
 
 // Propose implements [calendar.Answers]. The organizer decides about the proposal as about a COUNTER by mail.
-func (a *Answers) Propose(ctx context.Context, token, start, end, comment string) (calendar.Asked, error) {
-	l, asked, err := a.open(ctx, token)
+func (a *Answers) Propose(ctx context.Context, token, language, start, end, comment string) (calendar.Asked, error) {
+	l, asked, err := a.open(ctx, token, language)
 	if err == nil {
 		err = a.hears(l, asked, comment)
 	}

@@ -36,9 +36,9 @@ func TestAnswerByLink(t *testing.T) {
 	h.post(h.letter(calendar.MethodRequest, "u", "guest@example.com"))
 	h.round(h.sender())
 	token, a := h.link("guest@example.com"), h.answers()
-	asked, err := a.Open(t.Context(), token)
+	asked, err := a.Open(t.Context(), token, "")
 	want := calendar.Asked{
-		Title: "Secret plan", When: "Tuesday, 10 March 2026, 10:00 – 11:00 (Europe/Berlin, UTC+01:00)",
+		Title: "Secret plan", When: "Tuesday 10 March 2026, 10:00 – 11:00 (Europe/Berlin, UTC+01:00)",
 		Organizer: "Alice Example", Recipient: "guest@example.com", Status: "NEEDS-ACTION",
 		Start: "2026-03-10T10:00", End: "2026-03-10T11:00", Zone: "Europe/Berlin",
 	}
@@ -48,7 +48,7 @@ func TestAnswerByLink(t *testing.T) {
 	if len(h.received) != 0 {
 		t.Error("to look at it is an answer")
 	}
-	if _, err := a.Give(t.Context(), token, "ACCEPTED", "I come\r\nATTENDEE:mailto:x@example.net"); err != nil {
+	if _, err := a.Give(t.Context(), token, "", "ACCEPTED", "I come\r\nATTENDEE:mailto:x@example.net"); err != nil {
 		t.Fatal(err)
 	}
 	in := h.received[0]
@@ -89,7 +89,7 @@ func TestLinkIsForOne(t *testing.T) {
 	token, others, a := h.link("guest@example.com"), h.link("other@example.com"), h.answers()
 	refused := func(what, token string) {
 		t.Helper()
-		if _, err := a.Give(t.Context(), token, "ACCEPTED", ""); calendar.ReasonOf(err) != calendar.NotFound {
+		if _, err := a.Give(t.Context(), token, "", "ACCEPTED", ""); calendar.ReasonOf(err) != calendar.NotFound {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -105,10 +105,10 @@ func TestLinkIsForOne(t *testing.T) {
 	}
 	strange := h.answers()
 	strange.Key = []byte("another key")
-	if _, err := strange.Open(t.Context(), token); calendar.ReasonOf(err) != calendar.NotFound {
+	if _, err := strange.Open(t.Context(), token, ""); calendar.ReasonOf(err) != calendar.NotFound {
 		t.Errorf("with another key: %v", err)
 	}
-	if _, err := a.Give(t.Context(), token, "DELEGATED", ""); calendar.ReasonOf(err) != calendar.Invalid {
+	if _, err := a.Give(t.Context(), token, "", "DELEGATED", ""); calendar.ReasonOf(err) != calendar.Invalid {
 		t.Errorf("an answer that is none: %v", err)
 	}
 	h.pass(10 * 24 * time.Hour)
@@ -119,7 +119,7 @@ func TestLinkIsForOne(t *testing.T) {
 	h.post(cancel)
 	refused("what is called off by a mail that has not left yet", token)
 	h.round(s)
-	if _, err := a.Give(t.Context(), token, "ACCEPTED", ""); calendar.ReasonOf(err) != calendar.Stale {
+	if _, err := a.Give(t.Context(), token, "", "ACCEPTED", ""); calendar.ReasonOf(err) != calendar.Stale {
 		t.Errorf("what was called off: %v", err)
 	}
 	if len(h.received) != 0 {
@@ -148,7 +148,7 @@ func TestLinksOutliveADeclinedProposal(t *testing.T) {
 	h.round(s)
 	for _, link := range []string{series, instance} {
 		_, token, _ := strings.Cut(link, h.page().String()+"/")
-		if _, err := a.Give(t.Context(), token, "ACCEPTED", ""); err != nil {
+		if _, err := a.Give(t.Context(), token, "", "ACCEPTED", ""); err != nil {
 			t.Error(err)
 		}
 	}

@@ -146,7 +146,7 @@ func (g *Digests) note(ctx context.Context, l calendar.Letter) (letter.Note, err
 	if err == nil && len(n.Parts) == 0 {
 		err = errNothing
 	}
-	n.To, n.Name, n.At = l.To, u.Title(), l.Posted
+	n.To, n.Name, n.At, n.Language = l.To, u.Title(), l.Posted, languageOf(u)
 	n.Stop, n.Settings = g.Page.JoinPath(g.Token(u.ID, l.To)).String(), g.Settings.String()
 	return n, err
 }

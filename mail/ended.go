@@ -3,7 +3,6 @@ package mail
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/url"
 	"slices"
 	"time"
@@ -29,13 +28,6 @@ type Endings struct {
 	Now   func() time.Time
 	NewID func() string
 }
-
-// The mail names only the host: the address of a webhook may contain credentials.
-const endedText = `The calendar server %s has turned off your webhook to %s.
-%s
-Nothing more is sent there. On this page you turn it on again, and then it is told what changed since, or you remove it:
-%s
-`
 
 // News returns the letter about a disabled webhook, or nil if the user has no address or cannot sign in.
 func (e *Endings) News(ctx context.Context, w calendar.Webhook) (*calendar.News, error) {
@@ -89,13 +81,15 @@ func (e *Endings) plain(ctx context.Context, l calendar.Letter) (letter.Plain, e
 	if err != nil {
 		return letter.Plain{}, err
 	}
-	why := "The program there answered that it is gone (410).\n"
+	in := languageOf(u)
+	why := in.Text("mail.webhook.gone")
 	if w.State == calendar.WebhookFailing {
-		why = fmt.Sprintf("Nothing has arrived there since %s.\n",
-			w.Failing.In(zoneOf(u)).Format("2 January 2006, 15:04 MST"))
+		why = in.Text("mail.webhook.failing", "since", inFull(in, w.Failing.In(zoneOf(u))))
 	}
 	return letter.Plain{
-		To: l.To, Name: u.Title(), Subject: "A webhook was turned off", At: l.Posted,
-		Text: fmt.Sprintf(endedText, e.Host, where.Host, why, e.Page.JoinPath(string(w.ID))),
+		To: l.To, Name: u.Title(), Subject: in.Text("mail.webhook.subject"), At: l.Posted, Language: in,
+		// The mail names only the host: the address of a webhook may contain credentials.
+		Text: in.Text("mail.webhook.text", "host", e.Host, "where", where.Host) + "\n" + why + "\n\n" +
+			in.Text("mail.webhook.link") + "\n" + e.Page.JoinPath(string(w.ID)).String() + "\n",
 	}, nil
 }

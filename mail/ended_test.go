@@ -105,7 +105,7 @@ func TestEndedWebhookIsTold(t *testing.T) {
 				t.Errorf("the address is told: %s", got[0])
 			}
 		}
-		tell("it fails", "since 1 March 2026, 13:00 CET.")
+		tell("it fails", "since Sunday 1 March 2026, 13:00 CET.")
 		h.must(h.ResumeWebhook(t.Context(), h.user.ID, h.hook.ID))
 		h.tried(calendar.TryGone)
 		tell("it is gone", "it is gone (410).")

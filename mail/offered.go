@@ -3,7 +3,6 @@ package mail
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/url"
 	"slices"
 	"time"
@@ -36,13 +35,6 @@ const (
 	offersMost  = 100
 	offersSince = 24 * time.Hour
 )
-
-const offeredText = `%s shares a calendar with you on the calendar server %s. Its name is
-  "%s"
-
-You get it once you accept it. On this page you accept it, decline it, or block the user who shares it:
-%s
-`
 
 // post puts letters about pending shares into the outbox. Only the process that sends mail calls it.
 func (o *Offers) post(ctx context.Context) error {
@@ -102,9 +94,11 @@ func (o *Offers) plain(ctx context.Context, l calendar.Letter) (letter.Plain, er
 	if bad != nil || to != l.To || u.Disabled || i < 0 {
 		return letter.Plain{}, errNothing
 	}
+	in := languageOf(u)
 	return letter.Plain{
-		To: l.To, Name: u.Title(), Subject: "A calendar is offered to you", At: l.Posted,
-		Text: fmt.Sprintf(offeredText, all[i].From.OwnerName, o.Host, letter.OneLine(all[i].Name()),
-			o.Page.JoinPath(string(all[i].Invitation()))),
+		To: l.To, Name: u.Title(), Subject: in.Text("mail.offer.subject"), At: l.Posted, Language: in,
+		Text: in.Text("mail.offer.text", "who", all[i].From.OwnerName, "host", o.Host) + "\n  " +
+			in.Text("mail.quoted", "text", letter.OneLine(all[i].Name())) + "\n\n" + in.Text("mail.offer.link") + "\n" +
+			o.Page.JoinPath(string(all[i].Invitation())).String() + "\n",
 	}, nil
 }

@@ -96,8 +96,8 @@ func TestOfferedCalendarIsMailed(t *testing.T) {
 			t.Fatalf("%d mails: %s", len(got), got)
 		}
 		for _, want := range []string{
-			"Subject: A calendar is offered to you", "Auto-Submitted: auto-generated", "bob shares a calendar",
-			`"Choir Bcc: eve@example.org xxx`,
+			"Subject: A calendar is shared with you", "Auto-Submitted: auto-generated", "bob shares a calendar",
+			`Choir Bcc: eve@example.org xxx`,
 			"https://cal.example.org/account/invitations/" + string(h.share.Invitation()),
 		} {
 			if !strings.Contains(got[0], want) {

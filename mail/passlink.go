@@ -2,10 +2,10 @@ package mail
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/locale"
 	"caldav-mcp-server/mail/letter"
 )
 
@@ -19,53 +19,38 @@ type Passlinks struct {
 	NewID func() string
 }
 
-const (
-	invitationText = `An administrator of the calendar server %s has made the account %q for you.
-
-Choose your password on this page. The link is good once, and until %s:
-%s
-
-If you do not know what this is about, there is nothing to do: without a password nobody uses the account.
-`
-	resetText = "An administrator of the calendar server %s has made a link for the account %q, by which you choose " +
-		`another password.
-
-Open this page. The link is good once, and until %s:
-%s
-
-If you have not asked for it, tell the administrator: whoever has the link can take the account.
-`
-	forgottenText = `On the sign-in page of the calendar server %s, a new password was requested for the account %q.
-
-Choose it on this page. The link works once, and until %s:
-%s
-
-If you did not request it, you need not do anything: the password stays as it is.
-`
-)
-
 // Send mails a link to the user's main address. reset is set if they have had a password before.
 func (p *Passlinks) Send(ctx context.Context, u calendar.User, reset bool, link string, until time.Time) error {
 	if reset {
-		return p.send(ctx, u, "Choose another password", resetText, link, until)
+		return p.send(ctx, u, "mail.password-reset.", link, until)
 	}
-	return p.send(ctx, u, "Your calendar account", invitationText, link, until)
+	return p.send(ctx, u, "mail.password-invited.", link, until)
 }
 
 // SendForgotten mails a link to a user who has forgotten the password.
 func (p *Passlinks) SendForgotten(ctx context.Context, u calendar.User, link string, until time.Time) error {
-	return p.send(ctx, u, "Choose a new password", forgottenText, link, until)
+	return p.send(ctx, u, "mail.password-forgotten.", link, until)
 }
 
-func (p *Passlinks) send(ctx context.Context, u calendar.User, subject, text, link string, until time.Time) error {
+// send sends the mail with the texts whose ids begin with a prefix.
+func (p *Passlinks) send(ctx context.Context, u calendar.User, texts, link string, until time.Time) error {
 	to, err := letter.Address(u.Email)
 	if err != nil {
 		return calendar.Errorf(calendar.Invalid, "", "%.100q is no mail address", u.Email)
 	}
+	l := languageOf(u)
+	text := l.Text(texts+"text", "host", p.Host, "name", u.Name) + "\n\n" +
+		l.Text("mail.password-link", "until", inFull(l, until.In(zoneOf(u)))) + "\n" + link + "\n\n" +
+		l.Text(texts+"unasked") + "\n"
 	return sendPlain(ctx, p.Relay, p.Post, letter.Plain{
-		To: to, Name: u.Title(), Subject: subject, ID: p.NewID() + "@" + letter.Domain(p.Post.From), At: p.Now(),
-		Text: fmt.Sprintf(text, p.Host, u.Name, until.In(zoneOf(u)).Format("2 January 2006, 15:04 MST"), link),
+		To: to, Name: u.Title(), Subject: l.Text(texts + "subject"), Text: text, Language: l,
+		ID: p.NewID() + "@" + letter.Domain(p.Post.From), At: p.Now(),
 	})
+}
+
+// inFull formats a moment with its time zone.
+func inFull(l *locale.Language, t time.Time) string {
+	return l.Text("mail.day-time", "day", l.Date(t), "time", l.Time(t, "")) + t.Format(" MST")
 }
 
 // sendPlain sends a mail from the server itself while the user waits for the page.

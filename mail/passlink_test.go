@@ -1,6 +1,8 @@
 package mail_test
 
 import (
+	"io"
+	"mime/quotedprintable"
 	"strings"
 	"testing"
 	"time"
@@ -26,20 +28,29 @@ func TestPasslinks(t *testing.T) {
 	link, until := "https://calendar.example.org/account/key/"+
 		strings.Repeat("aB3-", 20), time.Date(2026, 7, 1, 22, 30, 0, 0, time.UTC)
 	for i, test := range []struct {
-		reset   bool
-		subject string
-	}{{false, "Your calendar account"}, {true, "Choose another password"}} {
+		reset             bool
+		language, subject string
+		until             string
+	}{
+		{false, "", "Your calendar account", "2 July 2026, 00:30 CEST"},
+		{true, "", "Choose a new password", "2 July 2026, 00:30 CEST"},
+		{false, "de", "Dein Kalenderkonto", "2. Juli 2026, 00:30 CEST"},
+	} {
+		u.BrowserLanguage = test.language
 		if err := p.Send(t.Context(), u, test.reset, link, until); err != nil {
 			t.Fatal(err)
 		}
 		m := h.relay.all()[i]
-		text := strings.NewReplacer("=\r\n", "", "=3D", "=").Replace(m.text)
+		decoded, err := io.ReadAll(quotedprintable.NewReader(strings.NewReader(m.text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(decoded)
 		if m.to != "ann@example.com" || m.from != "calendar@example.org" {
 			t.Errorf("it goes to %s from %s", m.to, m.from)
 		}
 		for _, part := range []string{
-			"Subject: " + test.subject + "\r\n", link + "\r\n", `"ann"`, "2 July 2026, 00:30 CEST",
-			"calendar.example.org",
+			"Subject: " + test.subject + "\r\n", link + "\r\n", "ann", test.until, "calendar.example.org",
 		} {
 			if !strings.Contains(text, part) {
 				t.Errorf("the mail lacks %q:\n%s", part, text)

@@ -2,7 +2,6 @@ package mail
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"time"
 
@@ -40,14 +39,6 @@ type proofClaim struct {
 	Until   int64                `json:"x"`
 }
 
-const proofText = `The account %q of the calendar server %s says that this mail address is its own.
-
-If that is so, open this page, where you are asked to confirm it. The link is good for a day:
-%s
-
-If it is not, there is nothing to do: without the link nobody gets invitations to your address.
-`
-
 // Send sends a link to an unverified address of a user.
 func (p *Proofs) Send(ctx context.Context, u calendar.User, text string) error {
 	to, err := letter.Address(text)
@@ -62,10 +53,12 @@ func (p *Proofs) Send(ctx context.Context, u calendar.User, text string) error {
 	if err != nil {
 		return err
 	}
+	l := languageOf(u)
 	return sendPlain(ctx, p.Relay, p.Post, letter.Plain{
-		To: to, Name: u.Title(), Subject: "Is this your mail address?",
-		Text: fmt.Sprintf(proofText, u.Name, p.Page.Host, link),
-		ID:   p.NewID() + "@" + letter.Domain(p.Post.From), At: p.Now(),
+		To: to, Name: u.Title(), Subject: l.Text("mail.proof.subject"), Language: l,
+		Text: l.Text("mail.proof.text", "name", u.Name, "host", p.Page.Host) + "\n\n" +
+			l.Text("mail.proof.link") + "\n" + link + "\n\n" + l.Text("mail.proof.unasked") + "\n",
+		ID: p.NewID() + "@" + letter.Domain(p.Post.From), At: p.Now(),
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/lease"
+	"caldav-mcp-server/locale"
 	"caldav-mcp-server/mail/letter"
 )
 
@@ -389,6 +390,8 @@ func (s *Sender) submission(ctx context.Context, l calendar.Letter) (submission,
 	}
 	e := letter.Envelope{
 		Letter: l, Told: told, Sender: user.Title(), Zone: zoneOf(user), ID: p.id, Thread: s.Key.threadID(l, domain),
+		// Recipients are people elsewhere, whose language is unknown.
+		Language: languageOf(user),
 	}
 	if s.Answers != nil && l.Method == calendar.MethodRequest {
 		e.Answer = s.Answers.Link(l, e.Zone)
@@ -400,6 +403,9 @@ func (s *Sender) submission(ctx context.Context, l calendar.Letter) (submission,
 
 // errAway marks errors that are not the letter's fault.
 var errAway = &calendar.Error{Reason: calendar.Unavailable, Message: "the store does not answer"}
+
+// languageOf returns the language of mails to a user, or in their name.
+func languageOf(u calendar.User) *locale.Language { return locale.Match(u.Languages()...) }
 
 // zoneOf returns a user's time zone.
 func zoneOf(u calendar.User) *time.Location {

@@ -9,6 +9,7 @@ import (
 	"caldav-mcp-server/calendar/alarm"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/locale"
 )
 
 // Limits of a user.
@@ -115,8 +116,9 @@ func (c *Choices) RemoveBrowser(ctx context.Context, u calendar.User, id calenda
 
 // TestBrowser sends a notification to a browser.
 func (c *Choices) TestBrowser(ctx context.Context, u calendar.User, id calendar.BrowserID) error {
+	l := locale.Match(u.Languages()...)
 	n := note{
-		Title: "Notifications work", Body: "This browser shows your reminders.", URL: pagesPath,
+		Title: l.Text("remind.test-title"), Body: l.Text("remind.test"), URL: pagesPath,
 		Tag: tag("test"), lasts: late,
 	}
 	return c.Store.PostToBrowser(ctx, u.ID, id, c.message(n, c.Now()))

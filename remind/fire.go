@@ -152,7 +152,7 @@ func (f *firing) out() calendar.Alerts {
 			notes = append(notes, f.note(d))
 		}
 		if len(notes) > atOnce {
-			notes = []note{summary(notes)}
+			notes = []note{summary(f.who.language(), notes)}
 		}
 		one := f.alerts(f.who, channel, notes...)
 		out.Messages = append(out.Messages, one.Messages...)

@@ -6,13 +6,13 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/calendar/schedule"
+	"caldav-mcp-server/locale"
 )
 
 // note is a notification in words. Its texts come from users.
@@ -58,16 +58,16 @@ func dayPath(day time.Time) string { return pagesPath + "day/" + day.Format(time
 
 // note returns a reminder in words, with its times in the user's zone.
 func (f *firing) note(d due) note {
-	in := f.clock(f.who, d.cal).Location()
+	in, l := f.clock(f.who, d.cal).Location(), f.who.language()
 	n := note{
-		Title: cmp.Or(short(d.title), "(no title)"), URL: pagesPath, lasts: late,
+		Title: cmp.Or(short(d.title), l.Text("planner.untitled")), URL: pagesPath, lasts: late,
 		Ref: &calendar.ReminderReference{Calendar: d.cal.ID, Object: d.object},
 	}
 	var parts []string
 	if !d.Start.Time.IsZero() {
 		n.Ref.Instance = d.RecurrenceID.Time.UTC().Format(time.RFC3339)
 		n.URL = dayPath(d.Start.Time.In(in))
-		parts = append(parts, when(d.Start, d.End, f.Now(), in))
+		parts = append(parts, when(l, f.who.caller.User.View.Clock, d.Start, d.End, f.Now(), in))
 	}
 	if place := short(d.place); place != "" {
 		parts = append(parts, place)
@@ -78,44 +78,43 @@ func (f *firing) note(d due) note {
 }
 
 // when formats the times of an event, with the day unless it is today.
-func when(start, end recur.Moment, now time.Time, in *time.Location) string {
-	const clock = "15:04"
+func when(l *locale.Language, clock string, start, end recur.Moment, now time.Time, in *time.Location) string {
 	from, until := start.Time.In(in), end.Time.In(in)
 	day := ""
 	if from.Format(time.DateOnly) != now.In(in).Format(time.DateOnly) {
-		day = from.Format("Mon 2 Jan")
+		day = l.ShortDate(from)
 	}
 	switch {
 	case start.AllDay:
-		return cmp.Or(day, "today")
+		return cmp.Or(day, l.Text("time.today"))
 	case day != "":
 		day += ", "
 	}
 	if !until.After(from) || until.Sub(from) >= 24*time.Hour {
-		return day + from.Format(clock)
+		return day + l.Time(from, clock)
 	}
-	return day + from.Format(clock) + "–" + until.Format(clock)
+	return day + l.Time(from, clock) + "–" + l.Time(until, clock)
 }
 
 // summary returns one notification in place of many.
-func summary(all []note) note {
+func summary(l *locale.Language, all []note) note {
 	var titles []string
 	for _, n := range all[:min(len(all), atOnce)] {
 		titles = append(titles, n.Title)
 	}
 	text := strings.Join(titles, ", ")
 	if more := len(all) - len(titles); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
+		text += " " + l.Text("mail.more", "count", more)
 	}
 	return note{
-		Title: strconv.Itoa(len(all)) + " notifications", Body: short(text), URL: pagesPath, Tag: tag("summary"),
+		Title: l.Text("remind.many", "count", len(all)), Body: short(text), URL: pagesPath, Tag: tag("summary"),
 		lasts: all[0].lasts,
 	}
 }
 
 // changesNote describes changes of other users, latest first.
-func changesNote(cal calendar.Calendar, all []calendar.Change) note {
-	who := cmp.Or(all[0].UserName, "Another user")
+func changesNote(l *locale.Language, cal calendar.Calendar, all []calendar.Change) note {
+	who := cmp.Or(all[0].UserName, l.Text("remind.another"))
 	n := note{
 		Title: short(cal.Name), URL: pagesPath, lasts: newsLast,
 		Tag: tag("changes", string(cal.ID), all[0].Version.String()),
@@ -125,22 +124,21 @@ func changesNote(cal calendar.Calendar, all []calendar.Change) note {
 		others[c.User] = true
 	}
 	switch {
-	case len(all) == 1 && all[0].Did.Answers():
-		n.Body = fmt.Sprintf("%s %s “%s”", who, all[0].Did, short(all[0].Summary))
 	case len(all) == 1:
-		n.Body = fmt.Sprintf("%s %s “%s”", who, verbs[all[0].Did], cmp.Or(short(all[0].Summary), "(no title)"))
+		n.Body = l.Text(deeds[all[0].Did], "who", who,
+			"title", cmp.Or(short(all[0].Summary), l.Text("planner.untitled")))
 	case len(others) == 1:
-		n.Body = fmt.Sprintf("%s made %s", who, calendar.Counted(len(all), "change"))
+		n.Body = l.Text("remind.changes", "who", who, "count", len(all))
 	default:
-		n.Body = fmt.Sprintf("%s and others made %s", who, calendar.Counted(len(all), "change"))
+		n.Body = l.Text("remind.changes-others", "who", who, "count", len(all))
 	}
 	return n
 }
 
-// verbs has no words for answers, which are not reported.
-var verbs = map[calendar.ChangeKind]string{
-	calendar.Created: "added", calendar.Modified: "changed", calendar.Deleted: "deleted", calendar.Accepted: "",
-	calendar.Declined: "",
+// deeds are the ids of texts about one change.
+var deeds = map[calendar.ChangeKind]string{
+	calendar.Created: "remind.created", calendar.Modified: "remind.modified", calendar.Deleted: "remind.deleted",
+	calendar.Accepted: "remind.accepted", calendar.Declined: "remind.declined",
 }
 
 // alerts returns notifications on a channel.
@@ -183,11 +181,11 @@ func (r *Ringer) letter(who *recipient, n note, now time.Time) (calendar.Letter,
 	id := r.NewID()
 	m := calendar.AlertMail{Subject: n.Title, Text: n.Title + "\n" + n.Body + "\n"}
 	if n.Ref != nil {
-		m.Subject = "Reminder: " + n.Title
+		m.Subject = who.language().Text("remind.subject", "title", n.Title)
 		m.Until = now.Add(n.lasts)
 	}
 	if r.Pages != "" {
-		m.Text += "\nTo change your notifications: " + r.Pages + "notifications\n"
+		m.Text += "\n" + who.language().Text("remind.settings") + " " + r.Pages + "notifications\n"
 	}
 	return calendar.Letter{
 		ID: calendar.LetterID(id), User: who.User, From: to, To: to, Method: calendar.MethodAlert,

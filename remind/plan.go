@@ -208,5 +208,5 @@ func (p *planning) others(ctx context.Context) (calendar.Alerts, error) {
 	if len(all) == 0 {
 		return calendar.Alerts{}, nil
 	}
-	return p.alerts(p.who, p.who.Changes, changesNote(p.cal, all)), nil
+	return p.alerts(p.who, p.who.Changes, changesNote(p.who.language(), p.cal, all)), nil
 }

@@ -30,8 +30,8 @@ func (r *Ringer) report(ctx context.Context, s calendar.ReminderSettings) error 
 	if err != nil {
 		return fmt.Errorf("reading the notices: %w", err)
 	}
-	out := r.alerts(who, s.Invitations, few(r.invitations(who, s, messages.Items))...)
-	more := r.alerts(who, s.Shares, few(r.shares(s, shares.Items))...)
+	out := r.alerts(who, s.Invitations, few(who, r.invitations(who, s, messages.Items))...)
+	more := r.alerts(who, s.Shares, few(who, r.shares(who, s, shares.Items))...)
 	out.Messages, out.Letters = append(out.Messages, more.Messages...), append(out.Letters, more.Letters...)
 	return r.withoutMail(out, func(out calendar.Alerts) error {
 		return r.Store.Report(ctx, s, messages.Now.Version, shares.Now.Version, out)
@@ -39,29 +39,24 @@ func (r *Ringer) report(ctx context.Context, s calendar.ReminderSettings) error 
 }
 
 // few returns one notification in place of more than a few.
-func few(all []note) []note {
+func few(who *recipient, all []note) []note {
 	if len(all) > atOnce {
-		return []note{summary(all)}
+		return []note{summary(who.language(), all)}
 	}
 	return all
 }
 
-// invitationWords returns the beginning of a notification of a message; "" for messages that are not reported.
-func invitationWords(m calendar.Method) string {
-	if m == calendar.MethodRequest {
-		return "Invitation: "
-	}
-	if m == calendar.MethodCancel {
-		return "Cancelled: "
-	}
-	return ""
+// invitationWords are the texts of a notification of a message. Other messages are not reported.
+var invitationWords = map[calendar.Method]string{
+	calendar.MethodRequest: "remind.invitation", calendar.MethodCancel: "remind.cancellation",
 }
 
 // invitations describes the new messages in an inbox.
 func (r *Ringer) invitations(who *recipient, s calendar.ReminderSettings, all []calendar.InboxItem) []note {
 	var notes []note
+	l := who.language()
 	for _, m := range all {
-		what := invitationWords(m.Method)
+		what := invitationWords[m.Method]
 		if m.Version <= s.Inbox || m.Gone || what == "" || s.Invitations == calendar.NoChannel {
 			continue
 		}
@@ -71,14 +66,15 @@ func (r *Ringer) invitations(who *recipient, s calendar.ReminderSettings, all []
 		}
 		c := read.Main()
 		n := note{
-			Title: what + cmp.Or(short(content.TextOf(c, "SUMMARY")), "(no title)"), URL: pagesPath, lasts: newsLast,
+			Title: l.Text(what, "title", cmp.Or(short(content.TextOf(c, "SUMMARY")), l.Text("planner.untitled"))),
+			URL:   pagesPath, lasts: newsLast,
 			Tag: tag("invitation", read.UID, content.TextOf(c, "RECURRENCE-ID")),
 		}
 		zone := r.clock(who, calendar.Calendar{})
 		if set, err := read.Set(read.Series(), read.Clock(r.Zones, zone)); err == nil {
 			for i, err := range set.Between(context.Background(), r.Now(), r.Now().AddDate(1, 0, 0), oneInstance) {
 				if err == nil {
-					n.Body = when(i.Start, i.End, r.Now(), zone.Location())
+					n.Body = when(l, who.caller.User.View.Clock, i.Start, i.End, r.Now(), zone.Location())
 					n.URL = dayPath(i.Start.Time.In(zone.Location()))
 				}
 				break
@@ -90,7 +86,7 @@ func (r *Ringer) invitations(who *recipient, s calendar.ReminderSettings, all []
 			if n.Body != "" {
 				n.Body += " · "
 			}
-			n.Body += "from " + name
+			n.Body += l.Text("remind.from", "name", name)
 		}
 		notes = append(notes, n)
 	}
@@ -101,7 +97,7 @@ func (r *Ringer) invitations(who *recipient, s calendar.ReminderSettings, all []
 var oneInstance = recur.Budget{Steps: 10_000, Instances: 10}
 
 // shares describes the new calendars that others share. A mail asks for the answer to a pending one anyway.
-func (r *Ringer) shares(s calendar.ReminderSettings, all []calendar.Notification) []note {
+func (r *Ringer) shares(who *recipient, s calendar.ReminderSettings, all []calendar.Notification) []note {
 	var notes []note
 	for _, one := range all {
 		if one.Version <= s.Notices || one.Gone || one.Reply || s.Shares == calendar.NoChannel ||
@@ -110,7 +106,7 @@ func (r *Ringer) shares(s calendar.ReminderSettings, all []calendar.Notification
 			continue
 		}
 		notes = append(notes, note{
-			Title: short(cmp.Or(one.Owner.Title, one.Owner.Name)) + " shares a calendar with you",
+			Title: who.language().Text("remind.share", "who", short(cmp.Or(one.Owner.Title, one.Owner.Name))),
 			Body:  short(one.Title), URL: pagesPath, lasts: newsLast, Tag: tag("share", string(one.Name)),
 		})
 	}

@@ -14,6 +14,7 @@ import (
 	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/locale"
 )
 
 // Store keeps the state of this package.
@@ -183,6 +184,9 @@ type recipient struct {
 	zone   *zone.Zone
 	meter  *meter.Meter
 }
+
+// language returns the language of notifications.
+func (r *recipient) language() *locale.Language { return locale.Match(r.caller.User.Languages()...) }
 
 // recipient returns a user; nil if they are gone, or may not sign in.
 func (r *Ringer) recipient(ctx context.Context, id calendar.UserID) (*recipient, error) {

@@ -103,6 +103,8 @@ var userColumns = columns[calendar.User]{
 	{"u.week_numbers_off", func(u *calendar.User) any { return &u.View.WeekNumbersOff }},
 	{"u.working_hours_off", func(u *calendar.User) any { return &u.View.WorkingHoursOff }},
 	{"u.shortcuts_off", func(u *calendar.User) any { return &u.View.ShortcutsOff }},
+	{"u.language", func(u *calendar.User) any { return &u.Language }},
+	{"u.browser_language", func(u *calendar.User) any { return &u.BrowserLanguage }},
 	{"u.is_group", func(u *calendar.User) any { return &u.Group }},
 	{"u.quota_calendars", func(u *calendar.User) any { return &u.Quota.Calendars }},
 	{"u.quota_objects", func(u *calendar.User) any { return &u.Quota.Objects }},

@@ -47,12 +47,12 @@ func (s userStore) InsertUser(ctx context.Context, u calendar.User, h auth.Hash)
 	return s.transact(ctx, func(t *transaction) error {
 		err := t.Run(ctx, `INSERT INTO users (id, name, display_name, email, timezone, created, admin, disabled,
 			week_start, working_days, working_hours, quota_calendars, quota_objects, quota_bytes, is_group, place,
-			capacity, bookers, by_hand)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
+			capacity, bookers, by_hand, browser_language)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
 			u.ID, u.Name, u.DisplayName, u.Email, u.Timezone, u.Created.Unix(), u.Admin, u.Disabled, u.WeekStart,
 			u.WorkingDays, u.WorkingHours,
 			u.Quota.Calendars, u.Quota.Objects, u.Quota.Bytes, u.Group, u.Room.Kind, u.Room.Capacity,
-			u.Room.Bookers, u.Room.ByHand)
+			u.Room.Bookers, u.Room.ByHand, u.BrowserLanguage)
 		if err != nil {
 			return err
 		}
@@ -76,10 +76,12 @@ func (s userStore) ChangeUser(ctx context.Context, id calendar.UserID, e auth.Us
 			working_hours = COALESCE($7, working_hours), admin = COALESCE($8, admin), disabled = COALESCE($9, disabled),
 			quota_calendars = COALESCE($10, quota_calendars), quota_objects = COALESCE($11, quota_objects),
 			quota_bytes = COALESCE($12, quota_bytes),
-			capacity = COALESCE($13, capacity), bookers = COALESCE($14, bookers), by_hand = COALESCE($15, by_hand)
+			capacity = COALESCE($13, capacity), bookers = COALESCE($14, bookers), by_hand = COALESCE($15, by_hand),
+			language = COALESCE($16, language), browser_language = COALESCE($17, browser_language)
 			WHERE id = $1`,
 			id, e.DisplayName, e.Email, e.Timezone, e.WeekStart, e.WorkingDays, e.WorkingHours, e.Admin, e.Disabled,
-			e.QuotaCalendars, e.QuotaObjects, e.QuotaBytes, e.Capacity, e.Bookers, e.ByHand))
+			e.QuotaCalendars, e.QuotaObjects, e.QuotaBytes, e.Capacity, e.Bookers, e.ByHand,
+			e.Language, e.BrowserLanguage))
 		if err == nil && e.View != nil {
 			err = t.Run(ctx, `UPDATE users SET second_zone = $2, clock = $3, week_numbers_off = $4,
 				working_hours_off = $5, shortcuts_off = $6 WHERE id = $1`, id, e.View.SecondZone, e.View.Clock,

@@ -34,6 +34,8 @@ type settingsContent struct {
 	// Places are the time zones to choose from.
 	Places    []string
 	WeekStart []choice
+	// Languages begins with the browser's.
+	Languages []choice
 	Days      []choice
 	// Opens and Closes are the working hours.
 	Opens, Closes string
@@ -46,14 +48,11 @@ type settingsContent struct {
 	Digest *digestContent
 }
 
-// dayNames are the names of the weekdays, in the order of [auth.Weekdays].
-var dayNames = []string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
-
 // dayChoices returns the weekdays as choices, with the given ones ticked.
-func dayChoices(chosen ...string) []choice {
+func (p settingsPages) dayChoices(chosen ...string) []choice {
 	var all []choice
 	for i, day := range auth.Weekdays() {
-		all = append(all, choice{day, dayNames[i], slices.Contains(chosen, day)})
+		all = append(all, choice{day, p.lang.Weekday(time.Weekday((i + 1) % 7)), slices.Contains(chosen, day)})
 	}
 	return all
 }
@@ -69,12 +68,21 @@ func (p settingsPages) settingsContent(u calendar.User) (settingsContent, error)
 	digest, err := p.digestContent(u)
 	opens, closes, _ := strings.Cut(u.WorkingHours, "-")
 	return settingsContent{
-		User: u, Places: zone.Places(), WeekStart: dayChoices(cmp.Or(u.WeekStart, "mon")),
+		User: u, Places: zone.Places(), WeekStart: p.dayChoices(cmp.Or(u.WeekStart, "mon")),
 		Addresses: addresses, Proofs: p.Proofs != nil, Digest: digest,
-		Notifications: p.Notifications != nil,
-		Days:          dayChoices(strings.Fields(cmp.Or(u.WorkingDays, "mon tue wed thu fri"))...),
-		Opens:         cmp.Or(opens, "09:00"), Closes: cmp.Or(closes, "17:00"),
+		Notifications: p.Notifications != nil, Languages: p.languageChoices(u),
+		Days:  p.dayChoices(strings.Fields(cmp.Or(u.WorkingDays, "mon tue wed thu fri"))...),
+		Opens: cmp.Or(opens, "09:00"), Closes: cmp.Or(closes, "17:00"),
 	}, err
+}
+
+// languageChoices returns all languages in their own names.
+func (p settingsPages) languageChoices(u calendar.User) []choice {
+	all := []choice{{"", p.lang.Text("settings.language-browser", "name", p.browserLanguage().Name()), u.Language == ""}}
+	for _, l := range p.languages.Languages() {
+		all = append(all, choice{l.Tag(), l.Name(), l.Tag() == u.Language})
+	}
+	return all
 }
 
 func (p settingsPages) settings() error { return p.showSettings(p.user(), nil) }
@@ -95,6 +103,7 @@ func (p settingsPages) saveSettings() error {
 	u := p.user()
 	var err error
 	u.DisplayName, u.WeekStart = p.field("display-name"), p.field("week-start")
+	u.Language = p.field("language")
 	u.WorkingDays = strings.Join(p.r.PostForm["day"], " ")
 	u.WorkingHours = p.field("opens") + "-" + p.field("closes")
 	if u.Timezone, err = p.timezone(); err != nil {
@@ -102,7 +111,7 @@ func (p settingsPages) saveSettings() error {
 	}
 	_, err = p.ChangeUser(p.r.Context(), u.Name, auth.UserEdit{
 		DisplayName: &u.DisplayName, Timezone: &u.Timezone, WeekStart: &u.WeekStart, WorkingDays: &u.WorkingDays,
-		WorkingHours: &u.WorkingHours,
+		WorkingHours: &u.WorkingHours, Language: &u.Language,
 	})
 	if err != nil {
 		return p.showSettings(u, err)
@@ -231,8 +240,7 @@ func (p accountPages) deleteContent() (deleteContent, error) {
 }
 
 func (p accountPages) deleteAccount() error {
-	var err error = calendar.Errorf(calendar.Invalid, "", "type your user name, %s, to say that you mean it",
-		p.user().Name)
+	err := p.wrong("error.delete-name", "name", p.user().Name)
 	if p.field("name") == p.user().Name {
 		err = p.DeleteUser(p.r.Context(), p.user(), calendar.UserDeletion{Tell: p.field("tell") != ""})
 	}

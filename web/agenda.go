@@ -126,8 +126,7 @@ func (p homePages) firstDay(c clock) (time.Time, error) {
 	}
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil || day.Year() < 1900 || day.Year() > 9000 {
-		return day, calendar.Errorf(calendar.Invalid, "", "%q is not a day; use a date such as %s", excerpt(text),
-			isoDate(c.midnight()))
+		return day, p.wrong("planner.bad-day", "day", excerpt(text), "example", isoDate(c.midnight()))
 	}
 	y, m, d := day.Date()
 	return grid.Midnight(time.Date(y, m, d, 12, 0, 0, 0, c.zone.Location()), 0), nil
@@ -143,7 +142,7 @@ func (a *agenda) add(c clock, midnight time.Time, all []query.Occurrence) {
 			continue
 		}
 		day.Events = append(day.Events, agendaEvent{
-			When: c.spanOn(midnight, o.Start, o.End), Title: titleOf(o.Instance),
+			When: c.spanOn(midnight, o.Start, o.End), Title: c.titleOf(o.Instance),
 			Place:    excerpt(content.TextOf(o.Component, "LOCATION")),
 			Calendar: swatchOf(o.Calendar), Cancelled: content.WordOf(o.Component, "STATUS") == "CANCELLED",
 		})
@@ -162,8 +161,8 @@ func (c clock) heading(t time.Time) string {
 	return day
 }
 
-func titleOf(i query.Instance) string {
-	return cmp.Or(excerpt(content.TextOf(i.Component, "SUMMARY")), "(no title)")
+func (c clock) titleOf(i query.Instance) string {
+	return cmp.Or(excerpt(content.TextOf(i.Component, "SUMMARY")), c.lang.Text("planner.untitled"))
 }
 
 // tasksDue lists the overdue tasks and those due by the end of the agenda.
@@ -205,7 +204,7 @@ func (p homePages) tasksDue(m *meter.Meter, c clock) ([]agendaTask, error) {
 // task returns a task with its due time. One that is due on a date has the whole day.
 func (c clock) task(i query.Instance, in calendar.Calendar) agendaTask {
 	at := i.End.Time
-	t := agendaTask{c.Moment(at), titleOf(i), at.Before(c.now), swatchOf(in), at}
+	t := agendaTask{c.Moment(at), c.titleOf(i), at.Before(c.now), swatchOf(in), at}
 	if i.End.AllDay {
 		t.Due, t.Late = c.day(at), at.Before(c.midnight())
 	}

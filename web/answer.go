@@ -43,29 +43,37 @@ type answerContent struct {
 // given is an answer: its button, and its words once it is given.
 type given struct{ Status, Label, words string }
 
-var givens = []given{
-	{"ACCEPTED", "Yes", "You said that you will come."},
-	{"TENTATIVE", "Maybe", "You said that you may come."},
-	{"DECLINED", "No", "You said that you will not come."},
-}
-
-// said returns an answer in words; empty if there is none.
-func said(status string) string {
-	for _, g := range givens {
-		if g.Status == status {
-			return g.words
-		}
-	}
-	return ""
+var givens = []given{ // with ids of texts
+	{"ACCEPTED", "planner.reply.accepted", "answer.accepted"},
+	{"TENTATIVE", "planner.reply.tentative", "answer.tentative"},
+	{"DECLINED", "planner.reply.declined", "answer.declined"},
 }
 
 // answerPages let people without an account answer an invitation that they got by mail.
 type answerPages struct{ *pageRequest }
 
+// said returns an answer in words; empty if there is none.
+func (p answerPages) said(status string) string {
+	for _, g := range givens {
+		if g.Status == status {
+			return p.lang.Text(g.words)
+		}
+	}
+	return ""
+}
+
+func (p answerPages) choices() []given {
+	var all []given
+	for _, g := range givens {
+		all = append(all, given{g.Status, p.lang.Text(g.Label), ""})
+	}
+	return all
+}
+
 func (p answerPages) invitationForm() (answerContent, error) {
-	asked, err := p.Answers.Open(p.r.Context(), p.r.PathValue("token"))
+	asked, err := p.Answers.Open(p.r.Context(), p.r.PathValue("token"), p.lang.Tag())
 	return answerContent{
-		Asked: asked, Said: said(asked.Status), Choices: givens, From: asked.Start, To: asked.End,
+		Asked: asked, Said: p.said(asked.Status), Choices: p.choices(), From: asked.Start, To: asked.End,
 	}, err
 }
 
@@ -74,17 +82,17 @@ const proposes = "PROPOSED"
 
 func (p answerPages) answerInvitation() error {
 	ctx, token, comment := p.r.Context(), p.r.PathValue("token"), p.field("comment")
-	content := answerContent{Choices: givens}
+	content := answerContent{Choices: p.choices()}
 	var asked calendar.Asked
 	var err error
 	if content.Proposed = p.field("answer") == proposes; content.Proposed {
 		content.From, content.To, content.Why = p.field("start"), p.field("end"), comment
-		asked, err = p.Answers.Propose(ctx, token, content.From, content.To, comment)
+		asked, err = p.Answers.Propose(ctx, token, p.lang.Tag(), content.From, content.To, comment)
 	} else {
-		asked, err = p.Answers.Give(ctx, token, p.field("answer"), comment)
+		asked, err = p.Answers.Give(ctx, token, p.lang.Tag(), p.field("answer"), comment)
 		content.From, content.To, content.Comment = asked.Start, asked.End, comment
 	}
-	content.Asked, content.Said = asked, said(asked.Status)
+	content.Asked, content.Said = asked, p.said(asked.Status)
 	if err != nil {
 		content.Proposed = false
 	}

@@ -108,7 +108,7 @@ func TestAnswerPage(t *testing.T) {
 	invite(t, func(i *invited) {
 		b := i.browser()
 		b.get(i.path()).shows(http.StatusOK, "Team <b>meeting</b>",
-			"Sunday, 10 May 2026, 10:00 – 11:00 (Europe/Berlin, UTC", "Room 1", "One", "guest@example.com",
+			"Sunday 10 May 2026, 10:00 – 11:00 (Europe/Berlin, UTC", "Room 1", "One", "guest@example.com",
 			"Will you come?").
 			hides("<b>meeting", "Sign out")
 		if len(i.book.answers) > 0 {
@@ -231,7 +231,7 @@ func TestAnswerPageRefuses(t *testing.T) {
 		r.Header.Set("Sec-Fetch-Site", "cross-site")
 		b.send(r).shows(http.StatusForbidden)
 		i.tell(calendar.MethodCancel)
-		b.get(i.path()).shows(http.StatusOK, "called this event off").hides("<form")
+		b.get(i.path()).shows(http.StatusOK, "cancelled this event").hides("<form")
 		b.post(i.path(), "answer", "ACCEPTED").shows(http.StatusConflict, "nothing to answer")
 		i.pass(30 * 24 * time.Hour)
 		b.get(i.path()).shows(http.StatusNotFound, "the event may be over")

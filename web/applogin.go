@@ -42,7 +42,7 @@ func (h *Handler) appLogin(w http.ResponseWriter, r *http.Request, path string) 
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxMachineBody)
-	p := &pageRequest{Handler: h, w: w, r: r}
+	p := h.request(w, r)
 	if err := serve(p); err != nil {
 		p.refuseAppLogin(err)
 	}
@@ -117,7 +117,7 @@ func (p *pageRequest) appLoginToken() (auth.SealedState, error) {
 
 // refuseAppLogin answers an app. A 404 means that its user has not answered yet.
 func (p *pageRequest) refuseAppLogin(err error) {
-	status, text := explain(err)
+	status, text := p.explain(err)
 	wait := (*auth.ThrottledError)(nil)
 	switch {
 	case errors.As(err, &wait):
@@ -164,7 +164,7 @@ type appLoginPages struct{ *pageRequest }
 func (p appLoginPages) request() (auth.AppLogin, error) {
 	a, err := p.Auth.AppLogin(p.r.Context(), auth.SealedState(p.r.PathValue("state")))
 	if calendar.ReasonOf(err) == calendar.Invalid {
-		err = calendar.Errorf(calendar.NotFound, "", "this request has expired; start again in the app")
+		err = p.failed(calendar.NotFound, "error.applogin-expired")
 	}
 	return a, err
 }

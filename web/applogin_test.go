@@ -62,7 +62,7 @@ func TestAppLogin(t *testing.T) {
 		b := h.browser()
 		b.get(app.page).at("sign-in?next=" + url.QueryEscape(app.page))
 		b.post("sign-in", "name", "ann", "password", rightPassword, "next", app.page).at(app.page).shows(http.StatusOK,
-			"calls itself “ DAVx⁵ ”", davx5, "192.0.2.1", "only if you started it yourself")
+			"calls itself “DAVx⁵”", davx5, "192.0.2.1", "only if you started it yourself")
 		app.poll().shows(http.StatusNotFound)
 		b.post(app.page, "answer", "allow").shows(http.StatusOK, "go back to the app")
 		b.get("apps").hides("DAVx⁵")

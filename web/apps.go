@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -48,16 +47,11 @@ type app struct {
 	Made int
 }
 
-// scopeWords describe each scope to people.
-var scopeWords = map[string]string{
-	"read": "read", "write": "change", "delete": "delete", "share": "share", "mail": "read mail",
-}
-
 // mayDo describes a set of scopes to people.
-func mayDo(set calendar.Scope) string {
+func (p *pageRequest) mayDo(set calendar.Scope) string {
 	var words []string
 	for _, name := range auth.ScopeNames(set) {
-		words = append(words, cmp.Or(scopeWords[name], name))
+		words = append(words, p.lang.Text("scope."+name))
 	}
 	return strings.Join(words, ", ")
 }
@@ -90,9 +84,9 @@ func (p appPages) apps() ([]app, error) {
 			continue
 		}
 		list = append(list, app{
-			ID: t.ID, Name: excerpt(t.Name), May: mayDo(t.Scopes), On: named(t.Calendars, all), Tools: t.Tools,
+			ID: t.ID, Name: excerpt(t.Name), May: p.mayDo(t.Scopes), On: p.named(t.Calendars, all), Tools: t.Tools,
 			Others:  t.ForOthers,
-			Created: c.date(t.Created), Used: c.Ago(t.LastUsed), Expires: c.Moment(t.Expires),
+			Created: c.date(t.Created), Used: c.Ago(t.LastUsed), Expires: c.unlessNever(t.Expires),
 			Expired: !t.Valid(p.Now()),
 			Ended:   !t.Revoked.IsZero(), Made: count[t.ID],
 		})
@@ -101,7 +95,7 @@ func (p appPages) apps() ([]app, error) {
 }
 
 // named returns the names of calendars. Nil ids mean all calendars, which are not listed.
-func named(ids []calendar.CalendarID, all []calendar.Calendar) string {
+func (p appPages) named(ids []calendar.CalendarID, all []calendar.Calendar) string {
 	var names []string
 	for _, id := range ids {
 		if i := slices.IndexFunc(all, func(cal calendar.Calendar) bool { return cal.ID == id }); i >= 0 {
@@ -109,7 +103,7 @@ func named(ids []calendar.CalendarID, all []calendar.Calendar) string {
 		}
 	}
 	if ids != nil && names == nil {
-		return "none that is still there"
+		return p.lang.Text("apps.calendars-gone")
 	}
 	return strings.Join(names, ", ")
 }
@@ -161,7 +155,7 @@ func (p appPages) appContent(n newApp) (appContent, error) {
 		if err != nil {
 			return content, err
 		}
-		content.Scopes = append(content.Scopes, choice{name, mayDo(scope), slices.Contains(n.scopes, name)})
+		content.Scopes = append(content.Scopes, choice{name, p.mayDo(scope), slices.Contains(n.scopes, name)})
 	}
 	all, err := p.Service.CalendarsInHome(p.r.Context(), p.caller())
 	for _, cal := range all {
@@ -198,7 +192,7 @@ func (p appPages) makeApp(n newApp) (auth.Token, auth.Secret, error) {
 	}
 	days, ok := appLives[n.days]
 	if !ok {
-		return auth.Token{}, "", calendar.Errorf(calendar.Invalid, "", "say for how long")
+		return auth.Token{}, "", p.wrong("error.days")
 	}
 	if days > 0 {
 		spec.Expires = p.Now().Add(time.Duration(days) * 24 * time.Hour)
@@ -265,21 +259,21 @@ func (p appMadePages) madeByApp() (madeContent, error) {
 	content := madeContent{ID: t.ID, Name: excerpt(t.Name), Ended: !t.Revoked.IsZero()}
 	made, err := p.Service.MadeBy(p.r.Context(), p.caller(), t.ID)
 	for _, m := range made {
-		content.Made = append(content.Made, madeRow{m.Key(), madeWords(m)})
+		content.Made = append(content.Made, madeRow{m.Key(), p.madeWords(m)})
 	}
 	return content, err
 }
 
 // madeWords describes a webhook, a share or a linked account.
-func madeWords(m service.Made) string {
+func (p appMadePages) madeWords(m service.Made) string {
 	switch {
 	case m.Webhook != nil:
-		return "A webhook: " + excerpt(m.Webhook.URL) + " is told of changes in your calendars."
+		return p.lang.Text("made.webhook", "url", excerpt(m.Webhook.URL))
 	case m.Share != nil:
-		return excerpt(m.Share.User.Title()) + " may " + accessWords[m.Share.Access] + " in your calendar " +
-			excerpt(m.Share.From.Name) + "."
+		return p.lang.Text("made.share", "who", excerpt(m.Share.User.Title()), "may", p.may(m.Share.Access),
+			"calendar", excerpt(m.Share.From.Name))
 	}
-	return "A linked calendar: " + excerpt(m.Account.Name) + "."
+	return p.lang.Text("made.linked", "name", excerpt(m.Account.Name))
 }
 
 // unmake removes the ticked items.
@@ -294,7 +288,7 @@ func (p appMadePages) unmake() error {
 	}
 	ticked := p.r.PostForm["made"]
 	if len(ticked) == 0 {
-		return calendar.Errorf(calendar.Invalid, "", "select what to remove, or keep all")
+		return p.wrong("error.nothing-selected")
 	}
 	for _, m := range made {
 		if !slices.Contains(ticked, m.Key()) {
@@ -353,7 +347,7 @@ func (p narrowPages) narrowContent(t auth.Token, scopes calendar.Scope,
 		if err != nil {
 			return c, err
 		}
-		c.Scopes = append(c.Scopes, choice{name, mayDo(scope), scopes&scope != 0})
+		c.Scopes = append(c.Scopes, choice{name, p.mayDo(scope), scopes&scope != 0})
 	}
 	all, err := p.Service.CalendarsInHome(p.r.Context(), p.caller())
 	for _, cal := range all {

@@ -42,7 +42,7 @@ func TestApps(t *testing.T) {
 		b.post("apps/new", "name", "x", "scope", "all", "days", "0").shows(http.StatusUnprocessableEntity,
 			`"all" is no scope`)
 		b.post("apps/new", "name", "x", "scope", "read", "days", "1").shows(http.StatusUnprocessableEntity,
-			"Say for how long")
+			"Choose for how long")
 		made := b.post("apps/new", "name", "Claude <b>", "scope", "read", "scope", "write", "calendar", string(work.ID),
 			"days", "30").
 			shows(http.StatusOK, "Claude <b>", "shown only now", b.server.URL+"/")
@@ -121,7 +121,7 @@ func TestWhatAnAppSetUp(t *testing.T) {
 		b.get("calendars/"+string(work.ID)).shows(http.StatusOK, "shared by Claude <b>").hides("<b>")
 
 		made := "apps/" + string(claude.Token) + "/made"
-		b.get("apps/"+string(phone.Token)+"/made").shows(http.StatusOK, "phone has made no webhooks")
+		b.get("apps/"+string(phone.Token)+"/made").shows(http.StatusOK, "phone has created no webhooks")
 		h.as("bob").get(made).shows(http.StatusNotFound)
 		h.as("bob").post(made, "made", "webhook").shows(http.StatusNotFound)
 		b.post("apps/" + string(phone.Token) + "/revoke").at("apps?done=app-revoked")
@@ -141,7 +141,7 @@ func TestWhatAnAppSetUp(t *testing.T) {
 		b.get("webhooks").shows(http.StatusOK, "None yet")
 		b.post(made, "made", keys[0][1], "made", keys[1][1]).at("apps?done=removed").shows(http.StatusOK).
 			hides("Claude")
-		b.get("calendars/"+string(work.ID)).shows(http.StatusOK, "With nobody")
+		b.get("calendars/"+string(work.ID)).shows(http.StatusOK, "Not shared")
 	}, func(c *web.Config) { c.WebhookSecret = secret })
 }
 
@@ -199,7 +199,7 @@ func TestConnectLocally(t *testing.T) {
 		b.get("connect").shows(http.StatusOK, b.server.URL+"/", "http://127.0.0.1:5233/mcp", "cannot connect yet",
 			"works on this machine only", "BASE_URL").hides("claude.ai")
 		for _, device := range []string{"connect/apple", "connect/android"} {
-			b.get(device).shows(http.StatusOK, "cannot reach this server", "BASE_URL").hides("Make the code")
+			b.get(device).shows(http.StatusOK, "cannot reach this server", "BASE_URL").hides("Show code")
 			b.post(device).shows(http.StatusUnprocessableEntity, "cannot reach this server").hides("<svg")
 		}
 		tokens, err := h.auth.Tokens(t.Context(), "ann")

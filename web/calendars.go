@@ -53,8 +53,11 @@ type newCalendarForm struct{ Name, Color, Kind string }
 // not in both.
 var kindChoices = map[string]calendar.Kinds{"events": {calendar.Event}, "tasks": {calendar.Todo}}
 
-// accessWords describe each level of access.
-var accessWords = [...]string{"nothing", "see when you are busy", "read", "read and change", "own"}
+// accessIDs are the ends of the ids of texts for each level of access.
+var accessIDs = [...]string{"none", "busy", "read", "write", "own"}
+
+// may describes a level of access.
+func (p *pageRequest) may(a calendar.Access) string { return p.lang.Text("access." + accessIDs[a]) }
 
 // calendarListPages list the calendars and create new ones.
 type calendarListPages struct{ *pageRequest }
@@ -71,7 +74,7 @@ func (p calendarListPages) calendarListContent(form newCalendarForm) (calendarsC
 	}
 	for _, cal := range all {
 		listed := listedCalendar{
-			swatch: swatchOf(cal), ID: cal.ID, Holds: holds(cal), May: accessWords[cal.Access],
+			swatch: swatchOf(cal), ID: cal.ID, Holds: p.holds(cal), May: p.may(cal.Access),
 			Owner:  excerpt(cal.OwnerTitle),
 			Hidden: cal.Hidden, Shared: cal.Shared,
 		}
@@ -92,18 +95,18 @@ func (p calendarListPages) calendarListContent(form newCalendarForm) (calendarsC
 }
 
 // holds describes the components that a calendar takes.
-func holds(cal calendar.Calendar) string {
+func (p calendarListPages) holds(cal calendar.Calendar) string {
 	switch {
 	case cal.Followed():
-		return "a subscription of your apps, which this server follows too"
+		return p.lang.Text("calendars.holds-followed")
 	case cal.Subscribed():
-		return "a subscription of your apps"
+		return p.lang.Text("calendars.holds-subscribed")
 	case !cal.Kinds.Has(calendar.Event):
-		return "tasks"
+		return p.lang.Text("calendars.tasks")
 	case !cal.Kinds.Has(calendar.Todo):
-		return "events"
+		return p.lang.Text("calendars.events")
 	}
-	return "events and tasks"
+	return p.lang.Text("calendars.holds-both")
 }
 
 func (p calendarListPages) createCalendar() error {
@@ -123,10 +126,9 @@ func (p calendarListPages) makeCalendar(form newCalendarForm) (calendar.Calendar
 	n := calendar.NewCalendar{Properties: calendar.Properties{Name: form.Name, Kinds: kindChoices[form.Kind]}}
 	switch {
 	case form.Name == "":
-		return calendar.Calendar{}, calendar.Errorf(calendar.Invalid, "", "a calendar needs a name")
+		return calendar.Calendar{}, p.wrong("error.calendar-name")
 	case n.Kinds == nil:
-		return calendar.Calendar{},
-			calendar.Errorf(calendar.Invalid, "", "say whether the calendar is for events or for tasks")
+		return calendar.Calendar{}, p.wrong("error.calendar-kind")
 	}
 	if form.Color != "" {
 		color, err := calendar.ParseColor(form.Color)
@@ -171,7 +173,7 @@ func (p calendarPages) calendar() (calendarContent, error) {
 func (p calendarPages) calendarContent(cal calendar.Calendar) (calendarContent, error) {
 	content := calendarContent{
 		Calendar: cal, swatch: swatchOf(cal), Owned: cal.Access == calendar.OwnerAccess,
-		MayWord:  accessWords[cal.Access],
+		MayWord:  p.may(cal.Access),
 		Objects:  p.caller().May(calendar.ReadObjects, cal) == nil && (cal.Followed() || !cal.Subscribed()),
 		Writable: p.caller().May(calendar.WriteObjects, cal) == nil && !cal.Subscribed(),
 	}
@@ -229,7 +231,7 @@ func (p calendarPages) changeCalendar() error {
 // fillIn copies the form's values into a calendar's properties.
 func (p calendarPages) fillIn(props *calendar.Properties, cal calendar.Calendar) error {
 	if props.Name = p.field("name"); props.Name == "" {
-		return calendar.Errorf(calendar.Invalid, "", "a calendar needs a name")
+		return p.wrong("error.calendar-name")
 	}
 	color, err := calendar.ParseColor(p.field("color"))
 	if err != nil {
@@ -272,8 +274,8 @@ func (p calendarPages) fillIn(props *calendar.Properties, cal calendar.Calendar)
 // deletionContent is the data of the page that confirms a deletion.
 type deletionContent struct {
 	calendar.Calendar
-	// Told describes how many people will be notified; "" if none.
-	Told string
+	// Told is the number of people who will be notified.
+	Told int
 }
 
 func (p calendarPages) deletion() (deletionContent, error) {
@@ -282,11 +284,7 @@ func (p calendarPages) deletion() (deletionContent, error) {
 		return deletionContent{}, err
 	}
 	people, err := p.Service.DeletionAudience(p.r.Context(), p.caller(), cal.ID, calendar.TellAll)
-	content := deletionContent{Calendar: cal}
-	if people.People > 0 {
-		content.Told = sentenceCase(people.String())
-	}
-	return content, err
+	return deletionContent{cal, people.People}, err
 }
 
 func (p calendarPages) deleteCalendar() error {

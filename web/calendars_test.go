@@ -180,7 +180,7 @@ func TestHomePages(t *testing.T) {
 		b.get("?from=2026-05-04").shows(http.StatusOK, "Two weeks from Mon 4 May", "Event 090.", "Event 129.", "Trip").
 			hides("Event 089.", "The page is full")
 		b.get("?from=2026-04-17").shows(http.StatusOK, "Nothing is planned")
-		b.get("?from=soon").shows(http.StatusUnprocessableEntity, "use a date such as 2026-05-01")
+		b.get("?from=soon").shows(http.StatusUnprocessableEntity, "Write it like 2026-05-01")
 		for n := range 80 {
 			h.put(callerOf(ann), work, object("VEVENT", fmt.Sprint("x", n), "Crowd", "DTSTART:20260501T120000Z"))
 		}
@@ -254,7 +254,7 @@ func TestCalendarsLife(t *testing.T) {
 		bob.post(invitation, "answer", "accept").at("calendars?done=invitation-accepted").shows(http.StatusOK,
 			"Shared with you", "Choir & Band", "of ann, to read and change")
 		bob.get(invitation).shows(http.StatusNotFound, "No such offer waits for you: it was answered or withdrawn.")
-		bob.get(path).shows(http.StatusOK, "This calendar is ann’s.", "Give this calendar up").
+		bob.get(path).shows(http.StatusOK, "This calendar belongs to ann.", "Remove from my calendars").
 			hides("/unshare", "/links", "timezone")
 		bob.post(path, "name", "Singing", "color", "#0E61B9", "hidden", "1").shows(http.StatusOK, "Saved.", "Singing")
 		ann.get(path).shows(http.StatusOK, "Choir & Band").hides("Singing")
@@ -272,7 +272,7 @@ func TestCalendarsLife(t *testing.T) {
 		ann.post(strings.TrimSuffix(first.path, "?done=calendar-made"), "name", "First", "color", "#123456", "timezone",
 			"Europe/Paris", "default", "1").shows(http.StatusOK, "Saved.")
 		ann.get(path).shows(http.StatusOK, "Delete this calendar").hides("cannot be deleted")
-		ann.get(path+"/delete").shows(http.StatusOK, "Delete Choir & Band", "can be brought back").hides("will be told")
+		ann.get(path+"/delete").shows(http.StatusOK, "Delete Choir & Band", "can restore it").hides("will be told")
 		ann.post(path + "/delete").at("calendars?done=calendar-deleted")
 		ann.get(path).shows(http.StatusNotFound)
 		ann.get("trash").shows(http.StatusOK, "Choir & Band")
@@ -355,7 +355,7 @@ func TestStrangers(t *testing.T) {
 			nobody.post(path, fields...).shows(http.StatusOK, "Sign in").hides("Work", "Secret", "ann")
 		}
 		eve.get("journal?calendar="+string(work.ID)).shows(http.StatusNotFound).hides("Work", "Secret")
-		eve.get("journal?app="+string(token)).shows(http.StatusOK, "There is nothing.").hides("Claude")
+		eve.get("journal?app="+string(token)).shows(http.StatusOK, "No changes.").hides("Claude")
 		h.as("ann").get(there).shows(http.StatusOK, "Work").hides("Mine")
 	})
 }

@@ -80,6 +80,14 @@ func (c clock) Moment(t time.Time) string {
 	return c.day(t) + " " + c.time(t)
 }
 
+// unlessNever is Moment, but "" for never.
+func (c clock) unlessNever(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return c.Moment(t)
+}
+
 // Ago formats an age, or the date if that is more useful.
 func (c clock) Ago(t time.Time) string {
 	if t.IsZero() {

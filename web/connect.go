@@ -76,8 +76,8 @@ func (p *pageRequest) assistantsURL() string {
 
 // devices are the kinds of device that connect by scanning a code. Each gets its own app password.
 var devices = map[string]device{
-	"apple":   {"iPhone, iPad or Mac", "Apple Calendar", connectPages.appleLink},
-	"android": {"Android with DAVx⁵", "DAVx⁵", connectPages.androidLink},
+	"apple":   {"device.apple-title", "Apple Calendar", connectPages.appleLink},
+	"android": {"device.android-title", "DAVx⁵", connectPages.androidLink},
 }
 
 type device struct {
@@ -110,8 +110,9 @@ func (p connectPages) device() (device, deviceContent, error) {
 		return d, deviceContent{}, errMissing()
 	}
 	return d, deviceContent{
-		Device: name, Title: d.title, App: d.app, Local: p.local(), URL: p.address().String(), UserName: p.user().Name,
-		Minutes: int(auth.SealedStateLasts.Minutes()), DAVx5: p.davx5Link(),
+		Device: name, Title: p.lang.Text(d.title), App: d.app, Local: p.local(), URL: p.address().String(),
+		UserName: p.user().Name,
+		Minutes:  int(auth.SealedStateLasts.Minutes()), DAVx5: p.davx5Link(),
 	}, nil
 }
 
@@ -129,7 +130,7 @@ func (p connectPages) connectDevice() error {
 		return err
 	}
 	if content.Local {
-		return p.again("device", content, calendar.Errorf(calendar.Invalid, "", "no code was created"))
+		return p.again("device", content, p.wrong("device.unreachable"))
 	}
 	_, secret, err := p.Auth.CreateToken(p.r.Context(), auth.TokenSpec{
 		User: p.user().Name, Name: d.app, Scopes: calendar.ScopeAll, ForOthers: true,
@@ -141,7 +142,7 @@ func (p connectPages) connectDevice() error {
 	if err != nil {
 		return err
 	}
-	if content.Code, err = qrCode(link, "Scan this with the device"); err != nil {
+	if content.Code, err = qrCode(link, p.lang.Text("device.scan")); err != nil {
 		return err
 	}
 	content.Link, content.Secret = template.URL(link), secret //nolint:gosec // it is made here, of our own address
@@ -187,7 +188,8 @@ func (p connectPages) profile() error {
 	at := p.address()
 	made := profile{
 		Host: at.Hostname(), Port: portOf(at), TLS: at.Scheme == "https", Principal: at.Path,
-		Description: "Calendars of " + who.User.Name, Username: who.User.Name, Password: string(secret),
+		Description: p.lang.Text("device.account", "name", who.User.Name), Username: who.User.Name,
+		About: p.lang.Text("device.profile", "name", who.User.Name, "host", at.Hostname()), Password: string(secret),
 		ID: string(who.Token),
 	}
 	p.w.Header().Set("Content-Type", profileType)

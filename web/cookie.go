@@ -71,6 +71,7 @@ const (
 func (p *pageRequest) noteVisit() {
 	if p.Now().Sub(p.session.Seen) >= pause {
 		p.keepLastVisit(p.session.Seen)
+		p.adoptLanguage()
 	}
 }
 

@@ -26,7 +26,7 @@ func TestMailOfTheDay(t *testing.T) {
 		digests.Store, digests.Now, digests.NewID = h.store, h.Now, h.NewID
 		u := h.user("ann")
 		ann := h.as("ann")
-		ann.get("settings").shows(http.StatusOK, "Mail of your day", "18:00")
+		ann.get("settings").shows(http.StatusOK, "Daily agenda mail", "18:00")
 		ann.post("settings/digest", "agenda", "on", "hour", "7").shows(http.StatusUnprocessableEntity,
 			"no mail address that is verified")
 		_, err := h.auth.ChangeUser(t.Context(), "ann", auth.UserEdit{Email: new("ann@example.org")})
@@ -55,11 +55,11 @@ func TestMailOfTheDay(t *testing.T) {
 		token := digests.Token(u.ID, "ann@example.org")
 		want()
 		reader := h.browser()
-		reader.get("no-mail/"+token).shows(http.StatusOK, "ann@example.org", "Send me no more")
+		reader.get("no-mail/"+token).shows(http.StatusOK, "ann@example.org", "Unsubscribe")
 		if !wants().Wanted() {
 			t.Fatal("to look at the link ended it")
 		}
-		reader.post("no-mail/"+token).shows(http.StatusOK, "no more mail")
+		reader.post("no-mail/"+token).shows(http.StatusOK, "is turned off")
 		if wants().Wanted() {
 			t.Error("the page did not end it")
 		}
@@ -70,7 +70,7 @@ func TestMailOfTheDay(t *testing.T) {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Origin", "https://webmail.example")
 		r.Header.Set("Sec-Fetch-Site", "cross-site")
-		reader.send(r).shows(http.StatusOK, "no more mail")
+		reader.send(r).shows(http.StatusOK, "is turned off")
 		if wants().Wanted() {
 			t.Error("the button did not end it")
 		}

@@ -108,7 +108,7 @@ func (p providerPages) backFromElsewhere() error {
 		return fmt.Errorf("reading JSON: %w", err)
 	}
 	if j.Session != p.session.ID {
-		return calendar.Errorf(calendar.Invalid, "", "another user has signed in here meanwhile; start again")
+		return p.wrong("error.other-user")
 	}
 	person, err := p.Provider.Answer(p.r.Context(), j.Asked, p.r.URL.Query())
 	if err != nil {
@@ -121,18 +121,15 @@ func (p providerPages) backFromElsewhere() error {
 func (p providerPages) elsewhereFailed(err error) error {
 	p.Logger.WarnContext(p.r.Context(), "signing in by another service failed", "error", err)
 	if _, away := errors.AsType[*oidc.AwayError](err); away {
-		return calendar.Errorf(calendar.Unavailable, "",
-			"%s does not answer just now; try again in a moment, or sign in otherwise", p.Provider.Name())
+		return p.failed(calendar.Unavailable, "error.provider-away", "name", p.Provider.Name())
 	}
 	if errors.Is(err, oidc.ErrSilent) {
-		return calendar.Errorf(calendar.Invalid, "", "%s does not say whether it asked who you are, so its accounts "+
-			"cannot be linked; tell the administrator", p.Provider.Name())
+		return p.wrong("error.provider-silent", "name", p.Provider.Name())
 	}
 	if errors.Is(err, oidc.ErrNotAllowed) {
-		return calendar.Errorf(calendar.Invalid, "", "your account at %s is not allowed to use the calendars; ask the "+
-			"administrator", p.Provider.Name())
+		return p.wrong("error.provider-not-allowed", "name", p.Provider.Name())
 	}
-	return calendar.Errorf(calendar.Invalid, "", "%s did not sign you in; try again", p.Provider.Name())
+	return p.wrong("error.provider-refused", "name", p.Provider.Name())
 }
 
 // arrive carries out the purpose of a journey.
@@ -206,9 +203,7 @@ func (p providerPages) link() error {
 // person's name there, but refuses a name that a user has already: they could be different people.
 func (p providerPages) welcome(person oidc.Person, who auth.Identity) (auth.Entry, error) {
 	if !p.CreateUsers() {
-		return auth.Entry{}, calendar.Errorf(calendar.Invalid, "",
-			"no user here is linked with this account of %s; sign in another way and link it on your security page, "+
-				"or ask the administrator", p.Provider.Name())
+		return auth.Entry{}, p.wrong("error.provider-unknown", "name", p.Provider.Name())
 	}
 	wanted := person.Username
 	if _, err := auth.CanonicalName(wanted); err != nil {
@@ -216,9 +211,7 @@ func (p providerPages) welcome(person oidc.Person, who auth.Identity) (auth.Entr
 	}
 	u, err := p.NewUser(p.r.Context(), auth.NewUser{Name: wanted, DisplayName: person.Name, Invited: true})
 	if err != nil && calendar.ReasonOf(err) == calendar.Exists {
-		err = calendar.Errorf(calendar.Exists, "",
-			"there is a user %q here already; if that is you, sign in otherwise and link the account on your "+
-				"security page", wanted)
+		err = p.failed(calendar.Exists, "error.provider-taken", "name", wanted)
 	}
 	if err != nil {
 		return auth.Entry{}, err

@@ -201,7 +201,7 @@ func TestSignInElsewhere(t *testing.T) {
 		// A user of the same name is not the same person.
 		b.get("sign-in/elsewhere").shows(http.StatusUnprocessableEntity, "No user here is linked")
 		b.post("sign-in", "name", "ann", "password", rightPassword)
-		asked := b.goes("security/link").shows(http.StatusOK, "says that you are ann there", "gets in here as ann")
+		asked := b.goes("security/link").shows(http.StatusOK, "says that you are ann there", "with that account is ann here")
 		b.get("security").hides("security/unlink")
 		b.post("security/link/accept", "sealed", asked.hidden("sealed")).at("security?done=linked").shows(http.StatusOK,
 			"ann of "+i.server.URL)
@@ -245,7 +245,7 @@ func TestSignInElsewhere(t *testing.T) {
 // goes sends a form that leads to the other service, and is there what a browser is.
 func (b *browser) goes(path string, fields ...string) shown {
 	b.Helper()
-	s := b.post(path, fields...).shows(http.StatusOK, "Go on to 127.0.0.1")
+	s := b.post(path, fields...).shows(http.StatusOK, "Continue to 127.0.0.1")
 	address, ok := strings.CutPrefix(s.header.Get("Refresh"), "0; url=")
 	if !ok || !strings.Contains(html.UnescapeString(s.body), `href="`+address+`"`) {
 		b.Fatalf("/account/%s leads to %q:\n%s", path, address, s.body)
@@ -285,7 +285,7 @@ func TestLinkIsAskedFor(t *testing.T) {
 		h.pass(10 * time.Minute)
 		b.post("security/link/accept", "sealed", sealed).shows(http.StatusUnprocessableEntity, "took too long")
 		i.is(map[string]any{"sub": "666"}, func(c map[string]any) { c["exp"] = noon + 3600; delete(c, "auth_time") })
-		b.goes("security/link").shows(http.StatusUnprocessableEntity, "does not say whether it asked who you are")
+		b.goes("security/link").shows(http.StatusUnprocessableEntity, "does not say whether it asked for your identity")
 		i.is(map[string]any{"sub": "666"}, func(c map[string]any) { c["exp"] = noon + 3600 })
 		b.goes("security/link").shows(http.StatusUnprocessableEntity, "did not sign you in")
 		if all, err := h.auth.Identities(t.Context(), ann); err != nil || len(all) != 0 {
@@ -317,7 +317,7 @@ func TestUsersFromElsewhere(t *testing.T) {
 			t.Errorf("made %+v", u)
 		}
 		i.is(map[string]any{"sub": "2", "preferred_username": "bob"}, nil)
-		h.browser().get("sign-in/elsewhere").shows(http.StatusConflict, `There is a user "bob" here already`)
+		h.browser().get("sign-in/elsewhere").shows(http.StatusConflict, "There is a user “bob” here already")
 		i.is(map[string]any{
 			"sub": "4", "preferred_username": "Cleo", "email": "ANN@example.com", "email_verified": true,
 		}, nil)

@@ -28,9 +28,10 @@ func functions(l *locale.Language) template.FuncMap {
 			return template.HTML(l.Text(id, pairs...)) //nolint:gosec // catalogs are ours; the values are escaped above
 		},
 		"bdi":    func(text any) template.HTML { return element("bdi", text) },
+		"em":     func(text any) template.HTML { return element("em", text) },
 		"code":   func(text any) template.HTML { return element("code", text) },
 		"strong": func(text any) template.HTML { return element("strong", text) },
-		"link": func(address string, text any) template.HTML {
+		"link": func(address, text any) template.HTML {
 			return "<a href=\"" + html(address) + "\">" + html(text) + "</a>"
 		},
 	}

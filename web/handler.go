@@ -222,7 +222,7 @@ func protect(header http.Header) {
 // refuseForeign answers a form that another site's page sent.
 func (h *Handler) refuseForeign(w http.ResponseWriter, r *http.Request) {
 	p := h.outside(w, r)
-	p.refuse(http.StatusForbidden, "This form was sent by a page of another site. Nothing was changed.")
+	p.refuse(http.StatusForbidden, p.lang.Text("error.foreign-form"))
 }
 
 // missing answers for paths that do not exist, or whose existence must stay hidden.
@@ -232,7 +232,7 @@ func (h *Handler) missing(w http.ResponseWriter, r *http.Request) {
 		p.fault(err)
 		return
 	}
-	p.refuse(http.StatusNotFound, "There is no such page.")
+	p.refuse(http.StatusNotFound, p.lang.Text("error.no-page"))
 }
 
 // outside returns a pageRequest for a path that has no page. It drops the body, since no page limits its size.
@@ -243,7 +243,9 @@ func (h *Handler) outside(w http.ResponseWriter, r *http.Request) *pageRequest {
 
 // request returns a pageRequest in the visitor's language.
 func (h *Handler) request(w http.ResponseWriter, r *http.Request) *pageRequest {
-	return &pageRequest{Handler: h, w: w, r: r, lang: h.languages.Match(r.Header.Get("Accept-Language"))}
+	p := &pageRequest{Handler: h, w: w, r: r}
+	p.lang = p.browserLanguage()
+	return p
 }
 
 // drainMost limits the part of a too large body that is read before the answer.
@@ -258,8 +260,8 @@ func (p *pageRequest) tooLarge(body io.Reader, limit int64) error {
 	if p.signedIn() {
 		_, _ = io.CopyN(io.Discard, body, min(p.r.ContentLength, drainMost)) // the answer is the same
 	}
-	return calendar.Errorf(calendar.TooLarge, "", "this has %s, and at most %s are accepted: split the file, or "+
-		"import its calendars one by one", calendar.SizeText(p.r.ContentLength), calendar.SizeText(limit-maxForm))
+	return p.failed(calendar.TooLarge, "error.file-size",
+		"size", calendar.SizeText(p.r.ContentLength), "most", calendar.SizeText(limit-maxForm))
 }
 
 // open serves a page to the visitors who may see it.

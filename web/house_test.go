@@ -226,11 +226,13 @@ func (s shown) at(path string) shown {
 
 var markup = regexp.MustCompile(`(?s)<[^>]*>|\s+`)
 
+// isolated are the tags around foreign names.
+var isolated = regexp.MustCompile(`</?bdi>`)
+
 // text is what a person reads, on one line.
 func (s shown) text() string {
-	return strings.TrimSpace(
-		unescape.Replace(regexp.MustCompile(`\s+`).ReplaceAllString(markup.ReplaceAllString(s.body, " "), " ")),
-	)
+	body := markup.ReplaceAllString(isolated.ReplaceAllString(s.body, ""), " ")
+	return strings.TrimSpace(unescape.Replace(regexp.MustCompile(`\s+`).ReplaceAllString(body, " ")))
 }
 
 var unescape = strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">", "&#34;", `"`, "&#39;", "'")

@@ -152,8 +152,7 @@ func (p journalPages) undoSince() error {
 		return err
 	}
 	if first.Token == "" {
-		return calendar.Errorf(calendar.Invalid, "",
-			"only the changes of an app or an assistant with its own token can be undone from one of them on")
+		return p.wrong("error.undo-since")
 	}
 	undone, err := p.Service.UndoSince(p.r.Context(), p.caller(), calendar.UndoSince{
 		Token: first.Token, At: first.At, LeaveChanged: true,

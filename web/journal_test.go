@@ -32,7 +32,7 @@ func TestChangePage(t *testing.T) {
 		path := "journal/" + found.Changes[0].ID().String()
 
 		b := h.as("ann")
-		list := b.get("journal").shows(http.StatusOK, "notes changed", "more", "What it did").hides("Bring")
+		list := b.get("journal").shows(http.StatusOK, "notes changed", "more", "Details").hides("Bring")
 		if !strings.Contains(list.body, fmt.Sprintf("href=%q", "/account/"+path)) {
 			t.Errorf("nothing leads to %s:\n%s", path, list.body)
 		}
@@ -45,7 +45,7 @@ func TestChangePage(t *testing.T) {
 			t.Errorf("the page has %d bytes", len(page.body))
 		}
 		b.get("journal/"+found.Changes[1].ID().String()).shows(http.StatusOK, "Created the event",
-			"Nothing that is kept")
+			"No visible changes")
 		h.as("bob").get(path).shows(http.StatusNotFound).hides("Lunch", "Dinner", "Work")
 		for _, wrong := range []string{"1", "x.1", string(work.ID) + ".999", string(work.ID) + ".-1"} {
 			b.get("journal/" + wrong).shows(http.StatusNotFound)

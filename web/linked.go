@@ -79,13 +79,10 @@ type linkedCalendar struct {
 	KeptOut []string
 }
 
-// states describe the status of an account.
+// states are the ids of texts about the status of an account.
 var states = map[calendar.AccountStatus]string{
-	calendar.AccountGood:   "",
-	calendar.AccountFailed: "It is tried again by itself.",
-	calendar.AccountSignIn: "It does not let us in any more: link it again below, with the password or consent that " +
-		"is good now. Its calendars stay.",
-	calendar.AccountPaused: "It has not answered for weeks, and is not asked any more until you say so.",
+	calendar.AccountGood: "", calendar.AccountFailed: "linked.state-failed",
+	calendar.AccountSignIn: "linked.state-sign-in", calendar.AccountPaused: "linked.state-paused",
 }
 
 // linkedPages list, link and unlink feeds and accounts of other services.
@@ -111,18 +108,21 @@ func (p linkedPages) linkedContent() (linkedContent, error) {
 	c := p.clock()
 	for _, l := range all {
 		a := linkedAccount{
-			ID: l.ID, Name: excerpt(l.Name), Kind: l.Kind, Address: excerpt(l.Address), State: states[l.Status],
-			Wrong: excerpt(l.Error), Looked: "not yet", Mail: l.Mail, By: excerpt(l.Maker.Agent),
+			ID: l.ID, Name: excerpt(l.Name), Kind: l.Kind, Address: excerpt(l.Address),
+			Wrong: excerpt(l.Error), Looked: p.lang.Text("linked.not-yet"), Mail: l.Mail, By: excerpt(l.Maker.Agent),
 		}
-		if l.Mail && l.Status == calendar.AccountSignIn {
-			a.State = "It does not let us in any more: link it again."
+		switch id := states[l.Status]; {
+		case l.Mail && l.Status == calendar.AccountSignIn:
+			a.State = p.lang.Text("linked.state-sign-in-mail")
+		case id != "":
+			a.State = p.lang.Text(id)
 		}
 		if !l.Checked.IsZero() {
 			a.Looked = c.Ago(l.Checked)
 		}
 		for _, cal := range l.Calendars {
 			a.Noted = a.Noted || cal.Followed()
-			one := linkedCalendar{swatchOf(cal.Calendar), cal.ID, wrongWith(cal.State), nil}
+			one := linkedCalendar{swatchOf(cal.Calendar), cal.ID, p.wrongWith(cal.State), nil}
 			for _, f := range cal.KeptOut {
 				one.KeptOut = append(one.KeptOut, excerpt(string(f.UID)+": "+f.Fault))
 			}
@@ -134,14 +134,12 @@ func (p linkedPages) linkedContent() (linkedContent, error) {
 }
 
 // wrongWith describes a mirror's error.
-func wrongWith(m calendar.Mirror) string {
+func (p linkedPages) wrongWith(m calendar.Mirror) string {
 	switch {
 	case m.Error != "":
 		return excerpt(m.Error)
-	case m.Faults == 1:
-		return "1 entry there cannot be shown here"
-	case m.Faults > 1:
-		return fmt.Sprintf("%d entries there cannot be shown here", m.Faults)
+	case m.Faults > 0:
+		return p.lang.Text("linked.faults", "count", m.Faults)
 	}
 	return ""
 }
@@ -274,18 +272,16 @@ func (p linkConsentPages) endLinking() error {
 // otherAttempt shows the page again for a response whose attempt is over or in another browser.
 func (p linkConsentPages) otherAttempt() error {
 	return showAgain(p.pageRequest, "linkedcalendars", linkedPages(p).linkedContent,
-		calendar.Errorf(calendar.Invalid, "",
-			"this answer belongs to another attempt, or that attempt is over; begin again on this page"))
+		p.wrong("error.other-attempt"))
 }
 
 // notAgreed shows the page again, with the reason why the account was not linked.
 func (p linkConsentPages) notAgreed(consent Consent, why string) error {
-	text := consent.Title() + " did not let us in: " + excerpt(cmp.Or(why, "it does not say why"))
+	wrong := p.wrong("error.consent", "name", consent.Title(), "why", excerpt(cmp.Or(why, "–")))
 	if why == "access_denied" {
-		text = "You did not agree at " + consent.Title() + ", so nothing was linked."
+		wrong = p.wrong("error.not-agreed", "name", consent.Title())
 	}
-	return showAgain(p.pageRequest, "linkedcalendars", linkedPages(p).linkedContent,
-		calendar.Errorf(calendar.Invalid, "", "%s", text))
+	return showAgain(p.pageRequest, "linkedcalendars", linkedPages(p).linkedContent, wrong)
 }
 
 // accountID returns the account id in the path.

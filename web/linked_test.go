@@ -105,9 +105,9 @@ func TestFeedsAreLinkedOnAPage(t *testing.T) {
 	eachLinked(t, func(h *house, p *publisher) {
 		ann, bob := h.as("ann"), h.as("bob")
 		ann.get("calendars").shows(http.StatusOK, "Linked calendars")
-		ann.get("linked").shows(http.StatusOK, "None yet", "Follow a calendar", "Agreed")
+		ann.get("linked").shows(http.StatusOK, "None yet", "Subscribe to a calendar", "Agreed")
 		ann.post("linked", "kind", "ics", "url", "http://example.com/x").shows(http.StatusUnprocessableEntity,
-			"begins with https").hides("Choir")
+			"Paste the address").hides("Choir")
 		ann.post("linked", "kind", "ics", "url", "https://127.0.0.1:1/s3cret.ics").hides("s3cret")
 		page := ann.post("linked", "kind", "ics", "url", p.address()).at("linked?done=account-linked").
 			shows(http.StatusOK, "<b>Choir</b>").hides("<b>Choir", "s3cret")
@@ -151,17 +151,17 @@ func TestNotesAreFollowedOnAPage(t *testing.T) {
 			})
 		h.must(err)
 		note := "linked-note/" + string(cal.ID)
-		ann.get("linked").shows(http.StatusOK, "Followed by your apps alone", "example.com", "Follow it here too").
+		ann.get("linked").shows(http.StatusOK, "Subscribed by your apps only", "example.com", "Subscribe here too").
 			hides("s3cret", "<b>School")
 		bob.get("linked").hides("School")
 		bob.post(note).shows(http.StatusNotFound)
 		ann.get("").hides("Rehearsal")
 		p.gone.Store(true)
 		ann.post(note).shows(http.StatusUnprocessableEntity, "there is nothing at the address any more",
-			"Follow it here too").hides("s3cret")
+			"Subscribe here too").hides("s3cret")
 		p.gone.Store(false)
 		page := ann.post(note).at("linked?done=note-followed").shows(http.StatusOK, "Leave it to the apps").
-			hides("Follow it here too", "s3cret", "to the trash")
+			hides("Subscribe here too", "s3cret", "to the trash")
 		path := linkedPath.FindStringSubmatch(page.body)
 		if path == nil {
 			h.Fatal("no account on the page")
@@ -170,7 +170,7 @@ func TestNotesAreFollowedOnAPage(t *testing.T) {
 		ann.get("calendars").shows(http.StatusOK, "which this server follows too")
 		ann.get("calendars/" + string(cal.ID)).shows(http.StatusOK)
 		ann.post("linked/"+path[1]+"/unlink", "calendars", "note").at("linked?done=note-left").shows(http.StatusOK,
-			"Follow it here too", "None yet")
+			"Subscribe here too", "None yet")
 		ann.get("").hides("Rehearsal")
 	})
 }
@@ -195,14 +195,14 @@ func TestAccountsAreLinkedByConsent(t *testing.T) {
 			}
 			return "linked-at/back?state=" + at.Query().Get("state")
 		}
-		bob.get("linked-at/back?state=x&code=right").shows(http.StatusUnprocessableEntity, "begin again")
+		bob.get("linked-at/back?state=x&code=right").shows(http.StatusUnprocessableEntity, "Start again")
 		hers := begin(ann)
 		begin(bob)
 		bob.get(hers+"&code=right").shows(http.StatusUnprocessableEntity, "another attempt")
-		ann.get("linked-at/back?state=x&code=right").shows(http.StatusUnprocessableEntity, "begin again")
-		ann.get(hers+"&code=wrong").shows(http.StatusUnprocessableEntity, "did not let us in").hides("secret words")
+		ann.get("linked-at/back?state=x&code=right").shows(http.StatusUnprocessableEntity, "Start again")
+		ann.get(hers+"&code=wrong").shows(http.StatusUnprocessableEntity, "refused access").hides("secret words")
 		// The cookie is gone: it was one attempt.
-		ann.get(hers+"&code=right").shows(http.StatusUnprocessableEntity, "begin again")
+		ann.get(hers+"&code=right").shows(http.StatusUnprocessableEntity, "Start again")
 		ann.get(begin(ann)+"&error=access_denied").shows(http.StatusUnprocessableEntity, "You did not agree")
 		ann.get(begin(ann)+"&code=right").at("linked?done=account-linked").shows(http.StatusOK, "At Agreed")
 		bob.get("linked").shows(http.StatusOK, "None yet")
@@ -237,7 +237,7 @@ func TestMailIsLinkedOnAPage(t *testing.T) {
 			b.get("linked-at/back?code=right&state="+at.Query().Get("state")).at("linked?done=mail-linked").
 				shows(http.StatusOK, "ann@gmail.test", "do not get access automatically").hides("keep the calendars")
 		}
-		b.get("linked").shows(http.StatusOK, "Link an account at Gmail", "nothing is sent or changed")
+		b.get("linked").shows(http.StatusOK, "Link an account at Gmail", "Nothing is sent or changed")
 		link()
 		link()
 		all, err := h.store.Accounts(t.Context(), ann.ID)

@@ -20,8 +20,8 @@ func TestLetItDoLess(t *testing.T) {
 		got := a.tokens(b)
 		_, before := h.comes(got.text("access_token"))
 		path := "apps/" + string(before.Token) + "/narrow"
-		b.get("apps").shows(http.StatusOK, "Claude (claude.ai)", "Let it do less")
-		b.get(path).shows(http.StatusOK, "Let Claude (claude.ai) do less", "read", "change", "Private").
+		b.get("apps").shows(http.StatusOK, "Claude (claude.ai)", "Reduce access")
+		b.get(path).shows(http.StatusOK, "Reduce access of Claude (claude.ai)", "read", "change", "Private").
 			hides(`value="share"`, `value="delete"`)
 
 		b.post(path).shows(http.StatusUnprocessableEntity, "Leave it something")

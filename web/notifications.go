@@ -131,7 +131,7 @@ func (p notificationPages) content(s calendar.ReminderSettings) (c notifications
 	}
 	for _, b := range all {
 		c.Browsers = append(c.Browsers, browserRow{
-			b.ID, browserName(b.Agent), clock.date(b.Created), b.Session == string(p.session.ID),
+			b.ID, p.browserName(b.Agent), clock.date(b.Created), b.Session == string(p.session.ID),
 		})
 	}
 	c.Calendars, err = p.calendars()
@@ -219,8 +219,7 @@ func (p notificationPages) saveCalendars() error {
 
 func (p notificationPages) addBrowser() error {
 	if p.field("endpoint") == "" {
-		return calendar.Errorf(calendar.Invalid, "", "this browser did not agree to notifications: "+
-			"allow them in the browser's settings for this site, then try again")
+		return p.wrong("notifications.script-denied")
 	}
 	return p.after(p.Notifications.AddBrowser(p.r.Context(), p.user(), string(p.session.ID), p.r.UserAgent(),
 		p.field("endpoint"), p.field("key"), p.field("auth")), notificationsPage, "browser-added")

@@ -58,7 +58,7 @@ func TestNotifications(t *testing.T) {
 			"None yet",
 			"This server sends no mail",
 		)
-		ann.post("notifications/browsers").shows(http.StatusUnprocessableEntity, "allow them in the browser's settings")
+		ann.post("notifications/browsers").shows(http.StatusUnprocessableEntity, "Allow them in its settings")
 		device := pushtest.NewService(t, h.Now).Subscribe("/a")
 		ann.post("notifications/browsers", "endpoint", "https://push.example.net/a", "key", device.PublicKey(),
 			"auth", device.Auth()).at("notifications?done=browser-added").shows(http.StatusOK, "Firefox", "this one")

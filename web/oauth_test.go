@@ -414,7 +414,7 @@ func TestConsent(t *testing.T) {
 		page.shows(http.StatusUnprocessableEntity, "Choose for how long")
 
 		page, to := say(b, "answer", "allow", "scope", "read", "all", "yes", "calendar", string(work.ID), "days", "30")
-		page.shows(http.StatusUnprocessableEntity, "You ticked all calendars and also single ones")
+		page.shows(http.StatusUnprocessableEntity, "You selected all calendars and also single ones")
 		if all := strings.Contains(page.body, `name="all" value="yes" checked`); !all ||
 			!strings.Contains(page.body, `value="`+string(work.ID)+`" checked`) || to != nil {
 			t.Errorf("the ticks are gone, or the browser was sent to %v:\n%s", to, page.body)
@@ -497,7 +497,7 @@ func TestLoopback(t *testing.T) {
 		h.user("ann")
 		b, a := h.as("ann"), h.program("http://127.0.0.1/callback")
 		a.redirect = "http://127.0.0.1:51763/callback"
-		b.get(a.request()).shows(http.StatusOK, "any program there could pass")
+		b.get(a.request()).shows(http.StatusOK, "any program on it could pass")
 		to := b.allow(a)
 		if to.Host != "127.0.0.1:51763" {
 			t.Errorf("sent to %s", to)

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -66,23 +65,13 @@ type consentAge struct {
 	Selected bool
 }
 
-// scopeTitles describe the scopes.
-var scopeTitles = map[string]string{
-	"read":   "See your calendars, events and tasks",
-	"write":  "Add and change events, tasks and calendars",
-	"delete": "Delete events, tasks and calendars",
-	"share":  "Share your calendars with other people",
-	"invite": "Send invitations and answers to other people in your name",
-	"mail":   "Read the mail of your linked Gmail account",
-}
-
-// ages are the choices for the duration of a grant.
+// ages are the choices for the duration of a grant, with the ids of their texts.
 var ages = []consentAge{
-	{0, "Until I end it", false},
-	{1, "One day", false},
-	{30, "30 days", false},
-	{90, "90 days", false},
-	{365, "A year", false},
+	{0, "allow.days-0", false},
+	{1, "allow.days-1", false},
+	{30, "allow.days-30", false},
+	{90, "allow.days-90", false},
+	{365, "allow.days-365", false},
 }
 
 // consentPages ask a user whether an OAuth client may have access.
@@ -102,7 +91,7 @@ func (p consentPages) asked(query string) (r oauth.Request, sent bool, err error
 	case e != nil && r.TellsClient():
 		return r, true, p.leave(r.Refuse(e))
 	case e != nil:
-		err = errNotLetIn(e)
+		err = p.notLetIn(e)
 	}
 	return r, false, err
 }
@@ -119,14 +108,14 @@ func (p *pageRequest) leave(to string) error {
 func (p consentPages) beginConsent() error {
 	if site, ok := p.site(p.r); ok && !p.signedIn() {
 		if _, e := p.turnedAway(p.r, site, p.r.URL.RawQuery); e != nil {
-			return errNotLetIn(e)
+			return p.notLetIn(e)
 		}
 	}
 	return p.enter(get("allow", proven, consentPages.ask))
 }
 
-func errNotLetIn(e *oauth.Error) error {
-	return calendar.Errorf(calendar.Invalid, "", "this program cannot be let in: %s", e.What)
+func (p consentPages) notLetIn(e *oauth.Error) error {
+	return p.wrong("error.not-let-in", "why", e.What)
 }
 
 func (p consentPages) ask() error {
@@ -179,7 +168,7 @@ func (p consentPages) showConsent(query string, r oauth.Request, f consentForm, 
 	}
 	for _, name := range auth.ScopeNames(p.scopes()) {
 		scope, _ := auth.ParseScopes(name)
-		c.Scopes = append(c.Scopes, consentScope{name, cmp.Or(scopeTitles[name], name), f.scopes&scope != 0})
+		c.Scopes = append(c.Scopes, consentScope{name, p.lang.Text("scope-title." + name), f.scopes&scope != 0})
 	}
 	for _, cal := range cals {
 		row := consentCalendar{ID: cal.ID, Name: cal.Name, Checked: slices.Contains(f.calendars, cal.ID)}
@@ -189,7 +178,7 @@ func (p consentPages) showConsent(query string, r oauth.Request, f consentForm, 
 		c.Calendars = append(c.Calendars, row)
 	}
 	for _, age := range ages {
-		age.Selected = age.Days == f.days
+		age.Title, age.Selected = p.lang.Text(age.Title), age.Days == f.days
 		c.Ages = append(c.Ages, age)
 	}
 	// Browsers check the form's redirects against form-action, too.
@@ -228,8 +217,7 @@ func formSource(address string) string {
 func (p consentPages) decide() error {
 	query := p.r.PostFormValue("query")
 	if !p.sealed(query, p.r.PostFormValue("seal")) {
-		return calendar.Errorf(calendar.Stale, "",
-			"this request was shown to another user or has expired: start again in the app that asked")
+		return p.failed(calendar.Stale, "error.consent-expired")
 	}
 	r, sent, err := p.asked(query)
 	if err != nil || sent {
@@ -270,7 +258,7 @@ func (p consentPages) consentForm() (consentForm, error) {
 	}
 	days, err := strconv.Atoi(p.field("days"))
 	if err != nil || !slices.ContainsFunc(ages, func(a consentAge) bool { return a.Days == days }) {
-		return f, calendar.Errorf(calendar.Invalid, "", "choose for how long")
+		return f, p.wrong("error.days")
 	}
 	f.days = days
 	return f, nil
@@ -284,9 +272,7 @@ func (p consentPages) choice(f consentForm) (oauth.Choice, error) {
 	}
 	switch {
 	case f.all && len(f.calendars) > 0:
-		return c, calendar.Errorf(calendar.Invalid,
-			"", "you ticked all calendars and also single ones, and nothing was allowed yet: "+
-				"for single calendars untick “All my calendars”, otherwise untick the single ones")
+		return c, p.wrong("error.consent-calendars")
 	case f.all:
 		return c, nil
 	}

@@ -152,36 +152,40 @@ var statuses = map[calendar.Reason]int{
 	calendar.Unavailable: http.StatusServiceUnavailable,
 }
 
+// failed returns an error with a text of the visitor's language.
+func (p *pageRequest) failed(reason calendar.Reason, id string, pairs ...any) error {
+	return calendar.Errorf(reason, "", "%s", p.lang.Text(id, pairs...))
+}
+
 // explain returns an error's status and text for a person.
-func explain(err error) (status int, text string) {
+func (p *pageRequest) explain(err error) (status int, text string) {
 	var tooLarge *http.MaxBytesError
 	var throttled *auth.ThrottledError
 	switch {
 	case errors.As(err, &throttled):
-		return http.StatusTooManyRequests, "Too many attempts failed. Wait a moment, then try again."
+		return http.StatusTooManyRequests, p.lang.Text("error.throttled")
 	case errors.Is(err, auth.ErrUnauthorized):
-		return http.StatusUnprocessableEntity, "That did not match. Check what you entered and try again."
+		return http.StatusUnprocessableEntity, p.lang.Text("error.no-match")
 	case errors.As(err, &tooLarge):
-		return http.StatusRequestEntityTooLarge, "That is more than this form takes."
+		return http.StatusRequestEntityTooLarge, p.lang.Text("error.too-large")
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return http.StatusServiceUnavailable, "The server is busy just now. Try again in a moment."
+		return http.StatusServiceUnavailable, p.lang.Text("error.busy")
 	}
 	known, ok := errors.AsType[*calendar.Error](err)
 	reason := calendar.ReasonOf(err)
 	switch {
 	case !ok || reason == calendar.Internal:
-		return http.StatusInternalServerError,
-			"Something went wrong here. It has been written down for the administrator."
-	case reason == calendar.Forbidden:
-		return http.StatusNotFound, "There is no such page."
+		return http.StatusInternalServerError, p.lang.Text("error.internal")
+	case reason == calendar.Forbidden, errors.Is(err, errNoPage):
+		return http.StatusNotFound, p.lang.Text("error.no-page")
 	}
 	return statuses[reason], sentence(known.Error())
 }
 
 // errMissing is the error for a page that does not exist for this visitor.
-func errMissing() error {
-	return calendar.Errorf(calendar.NotFound, "", "there is no such page")
-}
+func errMissing() error { return errNoPage }
+
+var errNoPage = calendar.Errorf(calendar.NotFound, "", "missing") // explain has the text
 
 // sentence turns an error's text into a sentence.
 func sentence(text string) string {

@@ -79,7 +79,7 @@ func TestPasskey(t *testing.T) {
 		b, a := h.secure(), phone()
 		b.post("sign-in", "name", "ann", "password", rightPassword)
 		b.make(a).shows(http.StatusOK, "Your recovery codes")
-		b.get("security").shows(http.StatusOK, "Phone made Fri 1 May, last used never", "10 are left")
+		b.get("security").shows(http.StatusOK, "Phone created Fri 1 May, last used never", "10 are left")
 
 		other := h.secure()
 		s, fields := other.use(a)

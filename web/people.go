@@ -193,7 +193,7 @@ func (p userPages) shareAtOnce(u calendar.User, all []sharedAtOnce) string {
 			continue
 		}
 		if _, err := p.Service.Share(p.r.Context(), p.caller(), one.ID, u.Name, access); err != nil {
-			_, text := explain(err)
+			_, text := p.explain(err)
 			failed = append(failed, excerpt(one.Name)+" ("+text+")")
 		}
 	}
@@ -212,7 +212,7 @@ func (p userPages) invite() error {
 	}
 	u, err := p.NewUser(p.r.Context(), auth.NewUser{
 		Name: content.Name, DisplayName: content.DisplayName, Email: content.Email, Admin: content.Admin, Invited: true,
-		Timezone: cmp.Or(timezone, p.user().Timezone),
+		Timezone: cmp.Or(timezone, p.user().Timezone), BrowserLanguage: p.lang.Tag(),
 	})
 	if err != nil {
 		return p.again("invite", content, err)
@@ -243,7 +243,7 @@ func (p userPages) vouch(u calendar.User, kind auth.PasswordLinkKind) (issued, e
 	}
 	if err := p.Passlinks.Send(p.r.Context(), u, kind == auth.Reset, one.Link, link.Expires); err != nil {
 		p.Logger.WarnContext(p.r.Context(), "a link could not be mailed", "to", u.Name, "error", err)
-		_, one.Unsent = explain(err)
+		_, one.Unsent = p.explain(err)
 		return one, nil
 	}
 	one.Mailed = u.Email
@@ -359,7 +359,7 @@ func (p userPages) deletePerson(c personContent) error {
 
 // wrong is an error in a form, with a text of the catalog.
 func (p *pageRequest) wrong(id string, pairs ...any) error {
-	return calendar.Errorf(calendar.Invalid, "", "%s", p.lang.Text(id, pairs...))
+	return p.failed(calendar.Invalid, id, pairs...)
 }
 
 // edit changes a user. It refuses changes that would lock out the visitor or all administrators.

@@ -125,7 +125,7 @@ func TestInvite(t *testing.T) {
 		guest.get(key).shows(http.StatusOK, "You are invited", "ann")
 		guest.post(key, "password", "short", "again", "short").shows(http.StatusUnprocessableEntity, "too short")
 		guest.post(key, "password", "one password", "again", "other password").shows(http.StatusUnprocessableEntity,
-			"not alike")
+			"two passwords differ")
 		guest.post(key, "password", rightPassword, "again", rightPassword).at("welcome").shows(http.StatusOK)
 		for _, used := range []string{key, key[:len(key)-1] + "A", "key/x"} {
 			guest.get(used).shows(http.StatusNotFound, "has been used, has expired or was replaced")
@@ -286,7 +286,7 @@ func TestDeleteAccount(t *testing.T) {
 			t.Errorf("the export has %v", archive.File)
 		}
 		b.get("delete").shows(http.StatusOK, "the calendar Work")
-		b.post("delete", "name", "").shows(http.StatusUnprocessableEntity, "Type your user name, ann, to say")
+		b.post("delete", "name", "").shows(http.StatusUnprocessableEntity, "Type your user name, ann, to confirm")
 		b.post("delete", "name", "ann").at("sign-in?done=deleted").shows(http.StatusOK, "The account is deleted")
 		b.get("").at("sign-in?next=")
 		if _, err := h.auth.User(t.Context(), "ann"); calendar.ReasonOf(err) != calendar.NotFound {

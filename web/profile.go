@@ -18,6 +18,8 @@ type profile struct {
 	Principal string
 	// Description is the account's name on the device.
 	Description, Username string
+	// About says what the profile does.
+	About string
 	// Password is an app password made for this profile; ID is the id of its token.
 	Password, ID string
 }
@@ -47,7 +49,7 @@ func (p profile) text() []byte {
 		{"PayloadIdentifier", p.identifier()},
 		{"PayloadUUID", p.uuid("profile")},
 		{"PayloadDisplayName", p.Description},
-		{"PayloadDescription", "Adds the calendars of " + p.Username + " on " + p.Host + "."},
+		{"PayloadDescription", p.About},
 		{"PayloadContent", []plist{account}},
 	}
 	var b bytes.Buffer

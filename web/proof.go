@@ -52,7 +52,7 @@ func (p addressPages) sendProofTo(address string) error {
 			return p.Proofs.Send(p.r.Context(), p.user(), a.Text)
 		}
 	}
-	return calendar.Errorf(calendar.NotFound, "", "this address does not wait to be verified")
+	return p.failed(calendar.NotFound, "error.address-verified")
 }
 
 // proven returns the address of a link, if it is for the user who opened it. Another user's link proves nothing.
@@ -62,8 +62,7 @@ func (p addressPages) proven() (string, error) {
 		return "", err
 	}
 	if user != p.user().ID {
-		return "", calendar.Errorf(calendar.NotFound, "",
-			"this link is for another account: sign in to that, and open it again")
+		return "", p.failed(calendar.NotFound, "error.proof-account")
 	}
 	return string(address), nil
 }

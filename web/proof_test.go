@@ -56,7 +56,7 @@ func TestProveAddress(t *testing.T) {
 		bob.post(link).shows(http.StatusNotFound, "another account")
 		ann.get(link).shows(http.StatusOK, "ann@example.org", "in the account ann")
 		ann.get("settings").shows(http.StatusOK, "not verified yet")
-		ann.post(link).at("settings?done=proven").shows(http.StatusOK, "The address is yours", "Make it the main one")
+		ann.post(link).at("settings?done=proven").shows(http.StatusOK, "The address is yours", "Make main address")
 		ann.post("settings/addresses/prove", "address", "ann@example.org").shows(http.StatusNotFound, "does not wait")
 		ann.get("prove/x").shows(http.StatusNotFound, "not valid")
 		// What was taken away meanwhile is not there to be proven.

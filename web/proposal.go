@@ -33,7 +33,7 @@ func (p proposalPages) proposals(c clock) (list []proposal, unread int, err erro
 	for _, one := range found.All[:min(len(found.All), mostProposals)] {
 		list = append(list, proposal{
 			one.Message, one.Which.String(), one.Start.String(), one.Proposal.End.String(), excerpt(one.From.Name()),
-			titleOf(one.Instance), c.sentence(one), c.proposed(one), excerpt(one.Comment),
+			c.titleOf(one.Instance), c.sentence(one), c.proposed(one), excerpt(one.Comment),
 		})
 	}
 	return list, found.Unread, err
@@ -51,7 +51,7 @@ func (c clock) sentence(p query.Proposal) string {
 func (c clock) proposed(p query.Proposal) string {
 	said := c.when(p.Proposal.Start)
 	if !p.Proposal.End.IsZero() && p.Proposal.End != p.Proposal.Start {
-		said += " to " + c.when(p.Proposal.End)
+		said += " – " + c.when(p.Proposal.End)
 	}
 	return said
 }
@@ -60,9 +60,9 @@ func (c clock) when(t ical.Time) string {
 	wall := time.Unix(t.Civil.Seconds(), 0).UTC()
 	switch {
 	case t.IsDate():
-		return wall.Format("Mon 2 Jan 2006")
+		return c.lang.ShortDateYear(wall)
 	case t.Form == ical.FormFloating:
-		return wall.Format("Mon 2 Jan 15:04")
+		return c.lang.ShortDate(wall) + " " + c.lang.Time(wall, c.cycle)
 	default:
 		return c.date(wall) + " " + c.time(wall)
 	}
@@ -81,7 +81,7 @@ var proposalAnswers = map[string]struct {
 func (p proposalPages) decideProposal() error {
 	said, ok := proposalAnswers[p.field("answer")]
 	if !ok {
-		return calendar.Errorf(calendar.Invalid, "", "a proposal is taken up, or turned down")
+		return p.wrong("error.proposal-answer")
 	}
 	m := p.Service.Meter(p.r.Context(), p.caller())
 	defer m.Close()
@@ -94,8 +94,7 @@ func (p proposalPages) decideProposal() error {
 			one.Proposal.Start.String() == p.field("start") && one.Proposal.End.String() == p.field("end")
 	})
 	if i < 0 {
-		return calendar.Errorf(calendar.NotFound, "",
-			"this is not proposed any more: the event, or the proposal, has changed")
+		return p.failed(calendar.NotFound, "error.proposal-gone")
 	}
 	one := found.All[i]
 	_, err = p.Service.Decide(p.r.Context(), p.caller(), one.Occurrence.Calendar, one.Object.UID, delivery.Decision{
@@ -106,8 +105,16 @@ func (p proposalPages) decideProposal() error {
 
 // unverified is an invitation by mail that was not accepted into the calendar, because its sender is unverified.
 type unverified struct {
-	Name                                                   calendar.ObjectName
-	What, Reason, From, Standing, Organizer, Title, At, On string
+	Name                           calendar.ObjectName
+	From, Organizer, Title, At, On string
+	// What, Reason and Standing are ids of texts.
+	What, Reason, Standing string
+}
+
+// distrust are the ids of texts about the reasons.
+var distrust = map[calendar.Distrust]string{
+	calendar.NotOrganizer: "unverified.not-organizer", calendar.NotProven: "unverified.no-proof",
+	calendar.NotInvited: "unverified.not-invited",
 }
 
 // unverifiedPages list and dismiss invitations from unverified senders.
@@ -118,8 +125,18 @@ func (p unverifiedPages) unverified(c clock) (list []unverified, err error) {
 	all, err := p.Service.Unverified(p.r.Context(), p.caller())
 	for _, u := range all {
 		one := unverified{
-			u.Name, u.Subject(), u.Reason(), excerpt(string(u.From)), u.Standing(), excerpt(u.Organizer),
-			excerpt(u.Title), "", c.Moment(u.Created),
+			Name: u.Name, From: excerpt(string(u.From)), Organizer: excerpt(u.Organizer), Title: excerpt(u.Title),
+			On: c.Moment(u.Created), What: "unverified.invitation", Reason: distrust[u.Why],
+			Standing: "unverified.not-proven",
+		}
+		switch {
+		case u.Method == calendar.MethodCancel:
+			one.What = "unverified.cancellation"
+		case u.Known:
+			one.What = "unverified.update"
+		}
+		if u.Proven {
+			one.Standing = "unverified.proven"
 		}
 		if !u.Start.IsZero() {
 			one.At = c.when(u.Start)

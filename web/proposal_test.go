@@ -52,7 +52,7 @@ func TestProposals(t *testing.T) {
 		}
 		propose(12)
 		ann := h.as("ann")
-		ann.get("").shows(http.StatusOK, "bob@example.com proposes", "Sun 3 May 14:00 to Sun 3 May 15:00",
+		ann.get("").shows(http.StatusOK, "bob@example.com proposes", "Sun 3 May 14:00 – Sun 3 May 15:00",
 			"Sun 3 May, 10:00–11:00", "My <b>train</b>")
 		path, fields := form(ann)
 		h.as("eve").post(path, append(fields, "answer", "accept")...).shows(http.StatusNotFound)
@@ -60,12 +60,12 @@ func TestProposals(t *testing.T) {
 		ann.post(path, append(fields, "answer", "accept")...).at("?done=proposal-accepted").shows(http.StatusOK,
 			"The event has the new time").hides("proposes")
 		h.as("bob").get("").shows(http.StatusOK, "14:00–15:00")
-		ann.post(path, append(fields, "answer", "accept")...).shows(http.StatusNotFound, "not proposed any more")
+		ann.post(path, append(fields, "answer", "accept")...).shows(http.StatusNotFound, "no longer valid")
 		propose(16)
 		path, fields = form(ann)
 		hours = 3
 		propose(16) // longer, after the page was shown
-		ann.post(path, append(fields, "answer", "accept")...).shows(http.StatusNotFound, "not proposed any more")
+		ann.post(path, append(fields, "answer", "accept")...).shows(http.StatusNotFound, "no longer valid")
 		path, fields = form(ann)
 		ann.post(path, append(fields, "answer", "decline")...).at("?done=proposal-declined").shows(http.StatusOK,
 			"The event stays", "14:00–15:00").hides("proposes")

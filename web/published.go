@@ -70,7 +70,7 @@ func (p *pageRequest) showLink(secret string) error {
 		return err
 	}
 	asked := p.r.URL.Query()
-	in, err := publicZone(asked.Get("zone"), feed.Timezone)
+	in, err := p.publicZone(asked.Get("zone"), feed.Timezone)
 	if err != nil {
 		return err
 	}
@@ -121,11 +121,11 @@ func allowFrames(header http.Header) {
 }
 
 // publicZone returns the zone of a public page: the visitor's, or the calendar's if it is public, or UTC.
-func publicZone(asked, public string) (*zone.Zone, error) {
+func (p *pageRequest) publicZone(asked, public string) (*zone.Zone, error) {
 	if asked != "" {
 		z, err := zone.Lookup(asked)
 		if err != nil {
-			return nil, calendar.Errorf(calendar.Invalid, "", "there is no time zone %.100q", asked)
+			return nil, p.wrong("planner.bad-zone", "zone", excerpt(asked))
 		}
 		return z, nil
 	}

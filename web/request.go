@@ -58,9 +58,33 @@ func (p *pageRequest) recognize() error {
 	p.session = session
 	p.w.Header().Set(sessionTag, string(session.ID))
 	p.named()
+	p.speak()
 	p.renewCookie(secret)
 	p.noteVisit()
 	return nil
+}
+
+// browserLanguage returns the language that the browser asks for.
+func (p *pageRequest) browserLanguage() *locale.Language {
+	return p.languages.Match(p.r.Header.Get("Accept-Language"))
+}
+
+// speak sets the language that the signed-in user has chosen.
+func (p *pageRequest) speak() {
+	if l := p.languages.Find(p.user().Language); l != nil {
+		p.lang = l
+	}
+}
+
+// adoptLanguage stores the language that the browser asks for, for mails. Errors do not matter to the visitor.
+func (p *pageRequest) adoptLanguage() {
+	tag := p.browserLanguage().Tag()
+	if p.r.Header.Get("Accept-Language") == "" || tag == p.user().BrowserLanguage {
+		return
+	}
+	if _, err := p.Auth.ChangeUser(p.r.Context(), p.user().Name, auth.UserEdit{BrowserLanguage: &tag}); err != nil {
+		p.Logger.WarnContext(p.r.Context(), "the browser's language was not stored", "error", err)
+	}
 }
 
 // named passes the visitor's name to the log.
@@ -94,8 +118,7 @@ func (p *pageRequest) readForm() error {
 	if tooLarge := (*http.MaxBytesError)(nil); err == nil || errors.As(err, &tooLarge) || p.r.Context().Err() != nil {
 		return err
 	}
-	return calendar.Errorf(calendar.Invalid, "",
-		"the address or the form that was sent is malformed (%v); nothing was changed", err)
+	return p.wrong("error.malformed")
 }
 
 // comeBack returns the page to show after signing in: the requested page, or the form's page for a POST.
@@ -170,7 +193,7 @@ func (p *pageRequest) show(name string, content any) error {
 
 // again shows a form again, with the error. A server error is passed on as a fault.
 func (p *pageRequest) again(name string, content any, err error) error {
-	status, text := explain(err)
+	status, text := p.explain(err)
 	if status >= http.StatusInternalServerError && status != http.StatusServiceUnavailable {
 		return err
 	}
@@ -218,7 +241,7 @@ func (p *pageRequest) refuse(status int, text string) {
 
 // fault shows an error. Internal details go to the log only.
 func (p *pageRequest) fault(err error) {
-	status, text := explain(err)
+	status, text := p.explain(err)
 	if status == http.StatusInternalServerError {
 		p.Logger.ErrorContext(p.r.Context(), "a page failed", "error", err)
 	}

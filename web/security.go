@@ -51,6 +51,12 @@ type sessionRow struct {
 	Here               bool
 }
 
+// ways are the ends of the ids of texts for the ways to sign in.
+var ways = map[auth.Way]string{
+	auth.ByPassword: "password", auth.ByCode: "code", auth.ByRecovery: "recovery", auth.ByPasskey: "passkey",
+	auth.ByIdentity: "elsewhere",
+}
+
 // securityPages manage passwords, passkeys, codes and sessions.
 type securityPages struct{ *pageRequest }
 
@@ -72,7 +78,7 @@ func (p securityPages) securityContent() (c securityContent, err error) {
 	sessions, err := p.Auth.Sessions(ctx, u)
 	for _, s := range sessions {
 		c.Sessions = append(c.Sessions, sessionRow{
-			s.ID, browserName(s.Agent), string(s.Way), clock.Ago(s.Seen), s.ID == p.session.ID,
+			s.ID, p.browserName(s.Agent), p.lang.Text("session." + ways[s.Way]), clock.Ago(s.Seen), s.ID == p.session.ID,
 		})
 	}
 	_, c.CanPasskey = p.passkeySite()
@@ -104,17 +110,17 @@ var (
 )
 
 // browserName returns a browser's common name.
-func browserName(agent string) string {
+func (p *pageRequest) browserName(agent string) string {
 	browser, system := known(browsers, agent), known(systems, agent)
 	switch {
 	case browser == "" && agent == "":
-		return "Unknown browser"
+		return p.lang.Text("security.unknown-browser")
 	case browser == "":
 		return excerpt(agent)
 	case system == "":
 		return browser
 	}
-	return browser + " on " + system
+	return p.lang.Text("security.browser-on", "browser", browser, "system", system)
 }
 
 func known(words [][2]string, agent string) string {
@@ -157,7 +163,7 @@ func (p securityPages) makeKeyContent() (c makeKeyContent, err error) {
 		return c, err
 	}
 	options, sealed, err := p.Auth.BeginPasskey(p.r.Context(), site, p.user())
-	return makeKeyContent{passkeyForm{options, sealed}, browserName(p.r.UserAgent()), !f.Guarded()}, err
+	return makeKeyContent{passkeyForm{options, sealed}, p.browserName(p.r.UserAgent()), !f.Guarded()}, err
 }
 
 func (p securityPages) addPasskey() error {
@@ -214,7 +220,7 @@ func (p securityPages) codesContent(offer auth.CodeOffer) (codesContent, error) 
 	if err != nil {
 		return codesContent{}, err
 	}
-	code, err := qrCode(offer.Address, "Scan this with the app")
+	code, err := qrCode(offer.Address, p.lang.Text("codes.scan-label"))
 	return codesContent{offer, code, template.URL(offer.Address), !f.Guarded()}, err //nolint:gosec // it is made here
 }
 

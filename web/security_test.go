@@ -236,7 +236,7 @@ func TestChangePassword(t *testing.T) {
 		h.user("ann")
 		b, other := h.as("ann"), h.as("ann")
 		b.post("security/password", "password", "a new password", "again", "another").
-			shows(http.StatusUnprocessableEntity, "not alike")
+			shows(http.StatusUnprocessableEntity, "two passwords differ")
 		b.post("security/password", "password", "short", "again", "short").shows(http.StatusUnprocessableEntity,
 			"too short")
 		other.get("security").at("security")

@@ -35,7 +35,7 @@ func (p invitationPages) invitations() ([]invitation, error) {
 			continue
 		}
 		list = append(list, invitation{
-			o.Invitation(), excerpt(o.From.OwnerTitle), excerpt(o.Name()), accessWords[o.Access],
+			o.Invitation(), excerpt(o.From.OwnerTitle), excerpt(o.Name()), p.may(o.Access),
 			o.Meanwhile > calendar.NoAccess,
 		})
 	}
@@ -56,15 +56,13 @@ func (p invitationPages) offer() (offerContent, error) {
 	}
 	i := slices.IndexFunc(all, func(one invitation) bool { return string(one.ID) == p.r.PathValue("invitation") })
 	if i < 0 {
-		return offerContent{}, errAnswered()
+		return offerContent{}, p.answered()
 	}
 	return offerContent{all[i]}, nil
 }
 
-// errAnswered is the error for an offer that waits no more, or never existed: a visitor cannot tell these apart.
-func errAnswered() error {
-	return calendar.Errorf(calendar.NotFound, "", "no such offer waits for you: it was answered or withdrawn")
-}
+// answered is the error for an offer that waits no more, or never existed: a visitor cannot tell these apart.
+func (p invitationPages) answered() error { return p.failed(calendar.NotFound, "error.offer-answered") }
 
 // answers are the values of the two buttons.
 var answers = map[string]struct {
@@ -84,14 +82,14 @@ func (p invitationPages) answer() error {
 		}
 		i := slices.IndexFunc(offers, func(o calendar.Offer) bool { return o.Invitation() == id })
 		if i < 0 {
-			return errAnswered()
+			return p.answered()
 		}
 		_, err = p.Service.Block(p.r.Context(), p.caller(), offers[i].Calendar)
 		return p.after(err, "calendars", "sharer-blocked")
 	}
 	said, ok := answers[p.field("answer")]
 	if !ok {
-		return calendar.Errorf(calendar.Invalid, "", "an invitation is accepted or declined")
+		return p.wrong("error.offer-answer")
 	}
 	_, err := p.Service.Answer(p.r.Context(), p.caller(), id, calendar.Reply{Accept: said.accept})
 	return p.after(err, "calendars", said.notice)
@@ -113,7 +111,7 @@ func (p calendarPages) shares(cal calendar.Calendar) ([]listedShare, error) {
 	var list []listedShare
 	for _, s := range shares {
 		list = append(list, listedShare{
-			s.User.Name, excerpt(s.User.Title()), accessWords[s.Access], s.Status, excerpt(s.Maker.Agent),
+			s.User.Name, excerpt(s.User.Title()), p.may(s.Access), s.Status, excerpt(s.Maker.Agent),
 		})
 	}
 	return list, nil
@@ -128,7 +126,7 @@ func (p calendarPages) share() error {
 	return p.onCalendar("shared", func(cal calendar.Calendar) error {
 		access, ok := shareChoices[p.field("access")]
 		if !ok {
-			return calendar.Errorf(calendar.Invalid, "", "choose their access to the calendar")
+			return p.wrong("error.share-access")
 		}
 		_, err := p.Service.Share(p.r.Context(), p.caller(), cal.ID, p.field("with"), access)
 		return err
@@ -163,9 +161,9 @@ func (p calendarPages) links(cal calendar.Calendar) ([]listedLink, error) {
 			continue
 		}
 		list = append(list, listedLink{
-			ID: l.ID, Name: excerpt(l.Name), May: accessWords[l.Access], Created: c.date(l.Created),
+			ID: l.ID, Name: excerpt(l.Name), May: p.may(l.Access), Created: c.date(l.Created),
 			Used:    c.Ago(l.LastUsed),
-			Expires: c.Moment(l.Expires), Expired: !l.Valid(p.Now()),
+			Expires: c.unlessNever(l.Expires), Expired: !l.Valid(p.Now()),
 			Embed: l.Embed,
 		})
 	}
@@ -225,8 +223,7 @@ func (p linkPages) makeLink(cal calendar.Calendar) (auth.Link, auth.Secret, erro
 	days, ok := linkLives[p.field("days")]
 	access := shareChoices[p.field("access")]
 	if !ok || access == calendar.NoAccess {
-		return auth.Link{}, "",
-			calendar.Errorf(calendar.Invalid, "", "choose the access of the link and how long it lasts")
+		return auth.Link{}, "", p.wrong("error.link")
 	}
 	spec := auth.LinkSpec{Name: p.field("name"), Access: access, Embed: p.field("embed") != ""}
 	if days > 0 {
@@ -285,11 +282,11 @@ func (p delegatePages) list() (content delegatesContent, err error) {
 		return content, err
 	}
 	for _, d := range all {
-		content.Own = append(content.Own, listedDelegate{d.Delegate.Name, d.Delegate.Title(), accessWords[d.Access]})
+		content.Own = append(content.Own, listedDelegate{d.Delegate.Name, d.Delegate.Title(), p.may(d.Access)})
 	}
 	all, err = p.Service.DelegatedTo(p.r.Context(), p.caller())
 	for _, d := range all {
-		content.For = append(content.For, listedDelegate{d.Owner.Name, d.Owner.Title(), accessWords[d.Access]})
+		content.For = append(content.For, listedDelegate{d.Owner.Name, d.Owner.Title(), p.may(d.Access)})
 	}
 	return content, err
 }
@@ -297,7 +294,7 @@ func (p delegatePages) list() (content delegatesContent, err error) {
 func (p delegatePages) add() error {
 	access := shareChoices[p.field("access")]
 	if access < calendar.ReadAccess {
-		return p.listAgain(calendar.Errorf(calendar.Invalid, "", "choose whether the delegate may change events"))
+		return p.listAgain(p.wrong("error.delegate-access"))
 	}
 	added, err := p.Service.AddDelegate(p.r.Context(), p.caller(), p.field("with"), access)
 	if err != nil {

@@ -110,6 +110,7 @@ func (p *pageRequest) begin(e auth.Entry) error {
 	p.session = e.Session
 	p.named()
 	p.adoptZone()
+	p.adoptLanguage()
 	p.setCookie(sessionCookie, string(e.Secret), sessionAge)
 	first, err := p.firstPage()
 	if err != nil {
@@ -155,7 +156,7 @@ func (p signInPages) forgotten() error {
 		return p.show("forgotten", content)
 	}
 	if content.Name == "" {
-		return p.again("forgotten", content, calendar.Errorf(calendar.Invalid, "", "enter your user name"))
+		return p.again("forgotten", content, p.wrong("error.user-name"))
 	}
 	if err := p.Auth.AskForReset(content.Name, p.ClientAddr(p.r)); err != nil {
 		p.refusedLogin(err)
@@ -378,7 +379,7 @@ func (p passwordLinkPages) redeem() error {
 func (p *pageRequest) newPassword() (string, error) {
 	password := p.r.PostFormValue("password")
 	if password != p.r.PostFormValue("again") {
-		return "", calendar.Errorf(calendar.Invalid, "", "the two are not alike; type the new password twice")
+		return "", p.wrong("error.passwords-differ")
 	}
 	return password, nil
 }

@@ -2,9 +2,9 @@ package web
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"mime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -80,12 +80,12 @@ func (p transferPages) upload() error {
 func (p transferPages) receive() (u calendar.Upload, err error) {
 	form, err := p.r.MultipartReader()
 	if err != nil {
-		return u, errNoFile()
+		return u, p.noFile()
 	}
 	for {
 		part, err := form.NextPart()
 		if errors.Is(err, io.EOF) {
-			return u, errNoFile()
+			return u, p.noFile()
 		}
 		if err != nil {
 			return u, err
@@ -107,8 +107,8 @@ func (p transferPages) receive() (u calendar.Upload, err error) {
 	}
 }
 
-func errNoFile() error {
-	return calendar.Errorf(calendar.Invalid, "", "choose a file that is not empty")
+func (p transferPages) noFile() error {
+	return p.wrong("error.no-file")
 }
 
 // importState is the data of the page of one import.
@@ -144,8 +144,10 @@ type importedCalendar struct {
 // waitsAfter is longer than any step between two reports of progress.
 const waitsAfter = 90 * time.Second
 
-// kindNames are the names of components for people.
-var kindNames = map[string]string{"VEVENT": "event", "VTODO": "task", "VJOURNAL": "journal entry"}
+// kindTexts are the ids of texts that count components.
+var kindTexts = map[string]string{
+	"VEVENT": "upload.events", "VTODO": "upload.tasks", "VJOURNAL": "upload.journals",
+}
 
 func (p transferPages) state(u calendar.Upload) (importState, error) {
 	r, err := intake.ReadReport(u)
@@ -164,27 +166,16 @@ func (p transferPages) state(u calendar.Upload) (importState, error) {
 		}
 		var holds []string
 		for _, kind := range f.Sorted() {
-			name := kindNames[kind]
-			if name == "" {
-				name = kind
+			if id := kindTexts[kind]; id != "" {
+				holds = append(holds, p.lang.Text(id, "count", f.Kinds[kind]))
+			} else {
+				holds = append(holds, strconv.Itoa(f.Kinds[kind])+" "+kind)
 			}
-			holds = append(holds, counted(f.Kinds[kind], name))
 		}
 		one.Holds = strings.Join(holds, ", ")
 		s.Calendars = append(s.Calendars, one)
 	}
 	return s, err
-}
-
-// counted returns a number with a noun in English.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	if stem, ok := strings.CutSuffix(noun, "y"); ok {
-		return fmt.Sprintf("%d %sies", n, stem)
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // refreshEvery is the interval of reloads of a page with progress, in seconds.

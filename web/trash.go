@@ -1,8 +1,6 @@
 package web
 
 import (
-	"strconv"
-
 	"caldav-mcp-server/calendar"
 )
 
@@ -52,7 +50,7 @@ func (p trashPages) trash() error {
 	}
 	for _, t := range gone {
 		content.Calendars = append(content.Calendars, trashedCalendar{
-			swatchOf(t.Calendar), t.ID, c.Ago(t.Trashed), entries(t.Objects),
+			swatchOf(t.Calendar), t.ID, c.Ago(t.Trashed), p.lang.Text("trash.entries", "count", t.Objects),
 		})
 	}
 	all, err := p.Service.Calendars(p.r.Context(), p.caller())
@@ -83,9 +81,9 @@ func (p trashPages) listTrashed(c clock, cal calendar.Calendar, content *trashCo
 		title := excerpt(o.Summary)
 		switch {
 		case o.Unreadable:
-			title = "(" + string(o.Object) + ", damaged: it cannot be restored)"
+			title = p.lang.Text("trash.damaged", "name", o.Object)
 		case title == "":
-			title = "(no title)"
+			title = p.lang.Text("planner.untitled")
 		}
 		content.Objects = append(content.Objects, trashedObject{
 			swatchOf(cal), cal.ID, o.UID, title, c.Ago(o.At), excerpt(o.Agent),
@@ -112,11 +110,4 @@ func (p trashPages) restoreObject() error {
 	}
 	_, err = p.Service.RestoreDeleted(p.r.Context(), p.caller(), cal, calendar.UID(p.r.PostFormValue("uid")))
 	return p.after(err, "trash", "restored")
-}
-
-func entries(n int64) string {
-	if n == 1 {
-		return "1 entry"
-	}
-	return strconv.FormatInt(n, 10) + " entries"
 }

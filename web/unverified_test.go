@@ -28,7 +28,7 @@ func TestMailThatWasNotFollowed(t *testing.T) {
 		ann, bob := h.as("ann"), h.as("bob")
 		page := ann.get("")
 		page.shows(http.StatusOK, "An invitation from zoe@example.net (verified)", "A <b>talk</b>", "Sun 3 May 10:00",
-			"it names no mail address of this account")
+			"It names no mail address of this account")
 		path := regexp.MustCompile(`unverified/[^"]+`).FindString(page.body)
 		bob.get("").hides("zoe@example.net")
 		bob.post(path).at("?done=mail-dismissed")

@@ -40,11 +40,21 @@ type hook struct {
 	By string
 }
 
-// hookKinds are the events that a webhook can subscribe to.
-var hookKinds = []choice{
-	{string(calendar.Created), "what is new", false},
-	{string(calendar.Modified), "what was changed", false},
-	{string(calendar.Deleted), "what was deleted", false},
+// hookKinds returns the events that a webhook can subscribe to, with the given ones ticked.
+func (p webhookPages) hookKinds(ticked ...string) []choice {
+	var all []choice
+	for _, one := range []struct {
+		kind calendar.ChangeKind
+		text string
+	}{
+		{calendar.Created, "webhook.created"},
+		{calendar.Modified, "webhook.modified"},
+		{calendar.Deleted, "webhook.deleted"},
+	} {
+		value := string(one.kind)
+		all = append(all, choice{value, p.lang.Text(one.text), slices.Contains(ticked, value)})
+	}
+	return all
 }
 
 // webhookPages manage webhooks.
@@ -54,23 +64,22 @@ func (p webhookPages) hook(w calendar.Webhook) hook {
 	c := p.clock()
 	h := hook{
 		Webhook: w, Made: c.date(w.Created), By: excerpt(w.Maker.Agent), Off: w.State != calendar.WebhookOn,
-		State: "It is told.",
+		State: p.lang.Text("webhook.state-on"),
 	}
 	var words []string
-	for _, k := range hookKinds {
+	for _, k := range p.hookKinds() {
 		if slices.Contains(w.Kinds, calendar.ChangeKind(k.Value)) {
 			words = append(words, k.Label)
 		}
 	}
-	h.What = cmp.Or(strings.Join(words, ", "), "everything")
+	h.What = cmp.Or(strings.Join(words, ", "), p.lang.Text("webhook.everything"))
 	switch {
 	case w.State == calendar.WebhookGone:
-		h.State = "Turned off: the program said that it is gone."
+		h.State = p.lang.Text("webhook.state-gone")
 	case h.Off:
-		h.State = "Turned off: nothing arrived since " + c.Moment(w.Failing) + "."
+		h.State = p.lang.Text("webhook.state-off", "time", c.Moment(w.Failing))
 	case !w.Failing.IsZero():
-		h.State = "Nothing arrived since " + c.Moment(w.Failing) +
-			". It is tried again, and turned off after three days."
+		h.State = p.lang.Text("webhook.state-failing", "time", c.Moment(w.Failing))
 	}
 	return h
 }
@@ -110,17 +119,18 @@ type newHook struct {
 }
 
 func (p webhookPages) webhookForm() error {
-	return p.show("webhooknew", newHook{Kinds: hookKinds})
+	return p.show("webhooknew", newHook{Kinds: p.hookKinds()})
 }
 
 func (p webhookPages) addWebhook() error {
-	n := newHook{URL: p.field("url"), Titles: p.field("titles") != ""}
+	n := newHook{
+		URL: p.field("url"), Titles: p.field("titles") != "", Kinds: p.hookKinds(p.r.PostForm["kind"]...),
+	}
 	spec := watch.WebhookSpec{URL: n.URL, Content: n.Titles}
-	for _, k := range hookKinds {
-		if k.Chosen = slices.Contains(p.r.PostForm["kind"], k.Value); k.Chosen {
+	for _, k := range n.Kinds {
+		if k.Chosen {
 			spec.Kinds = append(spec.Kinds, calendar.ChangeKind(k.Value))
 		}
-		n.Kinds = append(n.Kinds, k)
 	}
 	w, err := p.Service.AddWebhook(p.r.Context(), p.caller(), spec)
 	if err != nil {
@@ -136,6 +146,12 @@ func (p webhookPages) showSecret(w calendar.Webhook) error {
 		return err
 	}
 	return p.show("webhooknew", newHook{URL: w.URL, Secret: secret, ID: w.ID})
+}
+
+// deliveryTexts are the ids of texts about deliveries.
+var deliveryTexts = map[calendar.DeliveryState]string{
+	calendar.DeliveryWaiting: "webhook.waiting", calendar.DeliveryDelivered: "webhook.delivered",
+	calendar.DeliveryFailed: "webhook.failed",
 }
 
 // hookMessage is a delivery on a page.
@@ -164,7 +180,7 @@ func (p webhookPages) webhook() error {
 	if err != nil {
 		return err
 	}
-	names := map[calendar.CalendarID]string{"": "none, a test"}
+	names := map[calendar.CalendarID]string{"": p.lang.Text("webhook.none-test")}
 	calendars, err := p.Service.Calendars(p.r.Context(), p.caller())
 	if err != nil {
 		return err
@@ -181,7 +197,8 @@ func (p webhookPages) webhook() error {
 	c := p.clock()
 	for _, d := range found {
 		m := hookMessage{
-			Made: c.Moment(d.Made), In: cmp.Or(names[d.Calendar], "a calendar that is gone"), State: string(d.State),
+			Made: c.Moment(d.Made), In: cmp.Or(names[d.Calendar], p.lang.Text("webhook.calendar-gone")),
+			State:  p.lang.Text(deliveryTexts[d.State]),
 			Answer: excerpt(d.Answer),
 		}
 		if d.State == calendar.DeliveryWaiting && d.Tries > 0 {

@@ -31,8 +31,8 @@ func TestWebhookPages(t *testing.T) {
 		made := ann.post("webhooks/new", "url", "https://example.com/hook", "kind", "created", "kind", "deleted",
 			"kind", "nonsense").shows(http.StatusOK, "whsec_", "shown only now")
 		path := hookPath.FindString(made.body)
-		ann.get("webhooks").shows(http.StatusOK, "https://example.com/hook", "what is new, what was deleted",
-			"It is told.").hides("whsec_")
+		ann.get("webhooks").shows(http.StatusOK, "https://example.com/hook", "new entries, deleted entries",
+			"It is notified.").hides("whsec_")
 		ann.get(path).shows(http.StatusOK, "None in the last week").hides("whsec_")
 		for _, s := range []shown{
 			bob.get(path), bob.post(path + "/test"), bob.post(path + "/remove"), bob.post(path + "/rotate"),
@@ -56,7 +56,7 @@ func TestWebhookPages(t *testing.T) {
 		h.must(err)
 		ann.get("").shows(http.StatusOK, "A webhook was turned off")
 		bob.get("").shows(http.StatusOK).hides("turned off")
-		ann.get(path).shows(http.StatusOK, "the program said that it is gone", "410 <b>Gone</b>").hides("<b>Gone")
+		ann.get(path).shows(http.StatusOK, "the program answered that it is gone", "410 <b>Gone</b>").hides("<b>Gone")
 		ann.post(path+"/test").shows(http.StatusUnprocessableEntity, "turned off")
 		ann.post(path + "/resume").at(path + "?done=saved")
 		ann.get("").shows(http.StatusOK).hides("turned off")

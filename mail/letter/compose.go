@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/locale"
 )
 
 // Post holds the sender settings of our mails.
@@ -36,6 +37,8 @@ type Envelope struct {
 	ID, Thread string
 	// Answer is the link to answer; empty for none.
 	Answer string
+	// Language is the language of the mail.
+	Language *locale.Language
 }
 
 // Mail is a composed mail.
@@ -46,7 +49,7 @@ type Mail struct {
 
 // Compose makes the mail of a letter.
 func (p Post) Compose(e Envelope) (Mail, error) {
-	now, err := read(e.Data, e.Zone)
+	now, err := read(e.Data, e.Zone, e.Language)
 	if err != nil {
 		return Mail{}, err
 	}
@@ -104,7 +107,7 @@ func (p Post) headers(e Envelope, w words) *header {
 	if slices.Contains(p.Domains, Domain(e.From)) {
 		h.person("From", e.Sender, e.From)
 	} else {
-		h.person("From", strings.TrimSpace(e.Sender+" via Calendar"), p.From)
+		h.person("From", w.T("mail.via", "name", e.Sender), p.From)
 		h.person("Reply-To", e.Sender, e.From)
 	}
 	h.person("To", w.recipient(e.To), e.To)

@@ -34,7 +34,7 @@ const (
 
 // TimesOf returns the times of the event of a letter; a task has none.
 func TimesOf(l calendar.Letter) (Times, error) {
-	s, err := read(l.Data, nil)
+	s, err := read(l.Data, nil, nil)
 	if err != nil {
 		return Times{}, err
 	}
@@ -73,7 +73,7 @@ func (s *source) times() (Times, error) {
 // Counter makes the recipient's proposal of another time for a letter's event. It uses the same form of time as the
 // event.
 func Counter(to calendar.Letter, wanted Times, comment string, now time.Time) ([]byte, error) {
-	s, err := read(to.Data, nil)
+	s, err := read(to.Data, nil, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/locale"
 )
 
 // Note is a mail of the server to one of its users, who has subscribed to it.
@@ -25,7 +26,12 @@ type Note struct {
 	// ID is the Message-ID without brackets.
 	ID string
 	At time.Time
+	// Language is the language of the mail.
+	Language *locale.Language
 }
+
+// T returns a text of the mail's language.
+func (n Note) T(id string, pairs ...any) string { return n.Language.Text(id, pairs...) }
 
 // NotePart is a list with a title.
 type NotePart struct {
@@ -41,9 +47,9 @@ type NotePart struct {
 type NoteLine struct{ When, Text, Place string }
 
 var (
-	//go:embed template/note.txt
+	//go:embed templates/note.txt
 	plainNote string
-	//go:embed template/note.html
+	//go:embed templates/note.html
 	htmlNote string
 
 	plainNoteTemplate = template.Must(template.New("note").Parse(plainNote))
@@ -78,7 +84,7 @@ func (p Post) Note(n Note) ([]byte, error) {
 	}
 	boundary := sha256.Sum256([]byte(n.ID))
 	name := "=_n" + hex.EncodeToString(boundary[:12])
-	h := p.own(n.To, n.Name, n.Subject, n.ID, n.At)
+	h := p.own(n.Language, n.To, n.Name, n.Subject, n.ID, n.At)
 	h.field("List-Unsubscribe", "<"+n.Stop+">")
 	h.field("List-Unsubscribe-Post", "List-Unsubscribe=One-Click")
 	h.field("MIME-Version", "1.0")
@@ -101,9 +107,9 @@ func (p Post) Note(n Note) ([]byte, error) {
 }
 
 // own returns the header of a mail from the server itself, without the content fields.
-func (p Post) own(to calendar.MailAddress, name, subject, id string, at time.Time) *header {
+func (p Post) own(l *locale.Language, to calendar.MailAddress, name, subject, id string, at time.Time) *header {
 	h := new(header)
-	h.person("From", "Calendar", p.From)
+	h.person("From", l.Text("menu.calendar"), p.From)
 	h.person("To", name, to)
 	h.text("Subject", subject)
 	h.field("Date", strings.Fields(at.UTC().Format(time.RFC1123Z))...)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"caldav-mcp-server/locale"
 	"caldav-mcp-server/mail/letter"
 )
 
@@ -13,7 +14,8 @@ func TestNotes(t *testing.T) {
 	t.Parallel()
 	for i, text := range append(hostile, "Lunch") {
 		data, err := post().Note(letter.Note{
-			To: "alice@example.org", Name: text, Subject: text, ID: "1@example.org",
+			Language: locale.Match(),
+			To:       "alice@example.org", Name: text, Subject: text, ID: "1@example.org",
 			At:   time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 			Stop: "https://cal.example.org/stop/x", Settings: "https://cal.example.org/settings",
 			Parts: []letter.NotePart{
@@ -34,7 +36,7 @@ func TestNotes(t *testing.T) {
 			t.Errorf("%d: %s", i, html)
 		}
 		plain := strings.ReplaceAll(bodies["text/plain"], "\r\n", "\n")
-		if n := strings.Count(plain, "\n"); n != 14 || !strings.Contains(plain, "\n  10:00  ") {
+		if n := strings.Count(plain, "\n"); n != 15 || !strings.Contains(plain, "\n  10:00  ") {
 			t.Errorf("%d: %d lines:\n%s", i, n, plain)
 		}
 		for line := range strings.SplitSeq(string(data), "\r\n") {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/locale"
 )
 
 // Plain is a text-only mail from the server itself.
@@ -15,11 +16,13 @@ type Plain struct {
 	// ID is the Message-ID without brackets.
 	ID string
 	At time.Time
+	// Language is the language of the text.
+	Language *locale.Language
 }
 
 // Plain composes a text-only mail.
 func (p Post) Plain(m Plain) ([]byte, error) {
-	h := p.own(m.To, m.Name, m.Subject, m.ID, m.At)
+	h := p.own(m.Language, m.To, m.Name, m.Subject, m.ID, m.At)
 	h.field("MIME-Version", "1.0")
 	h.field("Content-Type", "text/plain;", "charset=utf-8")
 	h.field("Content-Transfer-Encoding", "quoted-printable")

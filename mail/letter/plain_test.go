@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"caldav-mcp-server/locale"
 	"caldav-mcp-server/mail/letter"
 )
 
@@ -17,7 +18,8 @@ func TestPlain(t *testing.T) {
 	t.Parallel()
 	for _, name := range append(hostile, "") {
 		data, err := post().Plain(letter.Plain{
-			To: "ann@example.org", Name: name, Subject: name, Text: "Hello,\n\nüber " + strings.Repeat("long ", 100),
+			Language: locale.Match(),
+			To:       "ann@example.org", Name: name, Subject: name, Text: "Hello,\n\nüber " + strings.Repeat("long ", 100),
 			ID: "1@example.org", At: time.Unix(0, 0),
 		})
 		if err != nil {

@@ -18,7 +18,7 @@ var repeated = []string{
 
 // Reply makes the recipient's reply to a letter.
 func Reply(to calendar.Letter, status, comment string, now time.Time) ([]byte, error) {
-	s, err := read(to.Data, nil)
+	s, err := read(to.Data, nil, nil)
 	if err != nil {
 		return nil, err
 	}

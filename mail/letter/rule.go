@@ -1,12 +1,12 @@
 package letter
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/locale"
 )
 
 // repeats describes the recurrence of an event, and returns when all of it is over.
@@ -17,13 +17,13 @@ func (s *source) repeats(c *ical.Component, first when) (words string, end time.
 	p := c.Property("RRULE")
 	if p == nil {
 		if dates := c.All("RDATE"); len(dates) > 0 {
-			return "on several days", s.end(end)
+			return s.lang.Text("mail.several-days"), s.end(end)
 		}
 		return "", end
 	}
 	rule, err := p.Recur()
 	if err != nil || len(c.All("RRULE")) > 1 || len(c.All("RDATE")) > 0 {
-		return "as the calendar file says", s.end(end)
+		return s.lang.Text("mail.rule-other"), s.end(end)
 	}
 	return s.ruleWords(rule, first), s.end(end)
 }
@@ -44,101 +44,91 @@ func (s *source) end(first time.Time) time.Time {
 	return span.End
 }
 
-var units = map[ical.Frequency][2]string{
-	ical.Secondly: {"second", "seconds"}, ical.Minutely: {"minute", "minutes"}, ical.Hourly: {"hour", "hours"},
-	ical.Daily: {"day", "days"}, ical.Weekly: {"week", "weeks"}, ical.Monthly: {"month", "months"},
-	ical.Yearly: {"year", "years"},
+// frequencies are the ends of the ids of texts.
+var frequencies = map[ical.Frequency]string{
+	ical.Hourly: "hours", ical.Daily: "days", ical.Weekly: "weeks", ical.Monthly: "months", ical.Yearly: "years",
 }
 
-// ruleWords describes a recurrence rule. A rule that is too complex for a sentence becomes only its frequency.
+// ruleWords describes a recurrence rule. The days of a rule that is too complex for a sentence are left out.
 func (s *source) ruleWords(r ical.Recur, first when) string {
-	unit, ok := units[r.Freq]
-	if !ok {
-		return "as the calendar file says"
+	l, unit := s.lang, frequencies[r.Freq]
+	if unit == "" {
+		return l.Text("mail.rule-other")
 	}
-	words := "every " + unit[0]
-	if r.Interval > 1 {
-		words = fmt.Sprintf("every %d %s", r.Interval, unit[1])
-	}
-	if days := dayWords(r); days != "" {
-		words += " on " + days
+	words := []string{l.Text("planner.every."+unit, "count", max(r.Interval, 1))}
+	if days := dayWords(l, r); days != "" {
+		words = append(words, l.Text("planner.rule-on", "days", days))
 	}
 	switch {
 	case r.Count > 0:
-		words += fmt.Sprintf(", %d times", r.Count)
+		words = append(words, l.Text("planner.rule-count", "count", r.Count))
 	case !r.Until.IsZero():
-		words += ", until " + s.until(r.Until, first)
+		words = append(words, l.Text("planner.rule-until", "day", s.until(r.Until, first)))
 	}
-	return words
+	return strings.Join(words, " ")
 }
 
 // until describes the last day of a rule in the event's zone.
 func (s *source) until(t ical.Time, first when) string {
 	if t.Form == ical.FormUTC && first.known {
 		if at, err := s.clock.At(t); err == nil {
-			return time.Unix(at, 0).In(first.start.Location()).Format(dayForm)
+			return s.lang.Date(time.Unix(at, 0).In(first.start.Location()))
 		}
 	}
-	return time.Date(t.Civil.Year, t.Civil.Month, t.Civil.Day, 0, 0, 0, 0, time.UTC).Format(dayForm)
+	return s.lang.Date(time.Date(t.Civil.Year, t.Civil.Month, t.Civil.Day, 0, 0, 0, 0, time.UTC))
 }
 
 // dayWords describes the days of a rule, if that makes a short sentence.
-func dayWords(r ical.Recur) string {
+func dayWords(l *locale.Language, r ical.Recur) string {
 	plain := len(r.ByMonth)+len(r.ByYearDay)+len(r.ByWeekNo)+len(r.BySetPos) == 0
+	var days []string
 	switch {
 	case r.Freq == ical.Yearly && len(r.ByMonth) == 1 && len(r.ByMonthDay) == 1 && len(r.ByDay)+len(r.BySetPos) == 0 &&
 		r.ByMonthDay[0] > 0:
-		return fmt.Sprintf("%d %s", r.ByMonthDay[0], time.Month(r.ByMonth[0]))
+		return l.DayMonth(time.Date(2000, time.Month(r.ByMonth[0]), r.ByMonthDay[0], 0, 0, 0, 0, time.UTC))
 	case r.Freq == ical.Yearly && len(r.ByMonth) == 1 && len(r.ByDay) == 1 && len(r.ByMonthDay)+len(r.BySetPos) == 0:
-		return fmt.Sprintf("%s of %s", ordinalDay(r.ByDay[0]), time.Month(r.ByMonth[0]))
-	case !plain:
-		return "the days that the calendar file says"
-	case len(r.ByDay) > 0 && len(r.ByMonthDay) == 0:
-		var days []string
-		for _, day := range r.ByDay {
-			days = append(days, ordinalDay(day))
-		}
-		return and(days)
-	case len(r.ByMonthDay) > 0 && len(r.ByDay) == 0:
-		var days []string
-		for _, day := range r.ByMonthDay {
-			days = append(days, monthDay(day))
-		}
-		return and(days)
-	case len(r.ByDay)+len(r.ByMonthDay) > 0:
-		return "the days that the calendar file says"
+		return l.Text("mail.day-of-month", "day", ordinalDay(l, r.ByDay[0]), "month", l.Month(time.Month(r.ByMonth[0])))
+	case !plain, len(r.ByDay) > 0 && len(r.ByMonthDay) > 0:
+		return l.Text("mail.rule-days-other")
 	}
-	return ""
+	for _, day := range r.ByDay {
+		days = append(days, ordinalDay(l, day))
+	}
+	for _, day := range r.ByMonthDay {
+		days = append(days, monthDay(l, day))
+	}
+	return and(l, days)
 }
 
-var ordinals = map[int]string{
-	1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth", -1: "last", -2: "last but one",
-}
+// ordinals are the ends of the ids of texts.
+var ordinals = map[int]string{1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth", -1: "last"}
 
-func ordinalDay(day ical.WeekdayNum) string {
+func ordinalDay(l *locale.Language, day ical.WeekdayNum) string {
+	name := l.Weekday(day.Weekday)
 	switch word := ordinals[day.N]; {
 	case day.N == 0:
-		return day.Weekday.String()
+		return name
 	case word != "":
-		return "the " + word + " " + day.Weekday.String()
+		return l.Text("planner.nth."+word, "weekday", name)
 	}
-	return fmt.Sprintf("%s no. %d", day.Weekday, day.N)
+	return l.Text("mail.weekday-number", "weekday", name, "number", day.N)
 }
 
-func monthDay(day int) string {
+func monthDay(l *locale.Language, day int) string {
 	switch {
 	case day == -1:
-		return "the last day"
+		return l.Text("planner.last-day")
 	case day < 0:
-		return fmt.Sprintf("day %d from the end", -day)
+		return l.Text("mail.day-from-end", "day", -day)
 	}
-	return fmt.Sprintf("day %d", day)
+	return l.Text("planner.day-of-month", "day", day)
 }
 
-// and joins words with commas and "and".
-func and(words []string) string {
+// and joins words as in "Ann, Bob and Carol".
+func and(l *locale.Language, words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}
-	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+	last := len(words) - 1
+	return l.Text("planner.and", "first", strings.Join(words[:last], ", "), "last", words[last])
 }

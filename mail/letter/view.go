@@ -9,6 +9,7 @@ import (
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/locale"
 )
 
 // view is the description of an event for people.
@@ -58,13 +59,15 @@ type source struct {
 	zones []*ical.Component
 	// local is the zone of times without one.
 	local *zone.Zone
+	// lang is the language of texts; nil if none are made.
+	lang *locale.Language
 }
 
 // limits for parsing a message: it was composed here or came from a stranger.
 var limits = ical.Limits{Bytes: 4 << 20, LineBytes: 1 << 20, Lines: 50_000, Depth: 8, Properties: 20_000}
 
 // read parses a message. It uses the first series; there must be one.
-func read(data []byte, local *time.Location) (*source, error) {
+func read(data []byte, local *time.Location, l *locale.Language) (*source, error) {
 	doc, err := ical.Parse(data, limits)
 	if err != nil {
 		return nil, fmt.Errorf("reading a scheduling message: %w", err)
@@ -78,7 +81,7 @@ func read(data []byte, local *time.Location) (*source, error) {
 	}
 	s := &source{
 		clock: content.Clock{Zones: zone.FromDocument(cal), Floating: zone.In(local)},
-		zones: cal.AllComponents("VTIMEZONE"), local: zone.In(local),
+		zones: cal.AllComponents("VTIMEZONE"), local: zone.In(local), lang: l,
 	}
 	for _, kind := range [...]string{content.Event, content.Todo} {
 		if all := content.SeriesIn(cal, kind); len(all) > 0 {
@@ -122,7 +125,7 @@ func (s *source) view() view {
 	if s.series.Master != nil {
 		s.apart(&v)
 	}
-	v.Cancelled = bounded(v.Cancelled)
+	v.Cancelled = bounded(s.lang, v.Cancelled)
 	return v
 }
 
@@ -189,9 +192,9 @@ const (
 )
 
 // bounded cuts a list that is too long to read.
-func bounded(list []string) []string {
+func bounded(l *locale.Language, list []string) []string {
 	if len(list) <= listMost {
 		return list
 	}
-	return append(list[:listMost:listMost], fmt.Sprintf("and %d more", len(list)-listMost))
+	return append(list[:listMost:listMost], l.Text("mail.more", "count", len(list)-listMost))
 }

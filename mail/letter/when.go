@@ -8,6 +8,7 @@ import (
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/locale"
 )
 
 // when is a time to show to people.
@@ -16,12 +17,13 @@ type when struct {
 	allDay     bool
 	zone       string
 	known      bool
+	lang       *locale.Language
 }
 
-const (
-	dayForm   = "Monday, 2 January 2006"
-	clockForm = "15:04"
-)
+// dayTime formats a day and a time.
+func dayTime(l *locale.Language, t time.Time) string {
+	return l.Text("mail.day-time", "day", l.Date(t), "time", l.Time(t, ""))
+}
 
 // when returns the time of a component in its own zone, or in the local one if it names none.
 func (s *source) when(c *ical.Component) (when, error) {
@@ -38,7 +40,7 @@ func (s *source) when(c *ical.Component) (when, error) {
 		return when{}, err
 	}
 	z := s.zoneOf(t)
-	w := when{allDay: t.IsDate(), zone: z.Name(), known: true}
+	w := when{allDay: t.IsDate(), zone: z.Name(), known: true, lang: s.lang}
 	start, err := s.clock.At(t)
 	if err != nil {
 		return when{}, err
@@ -71,9 +73,9 @@ func (s *source) moment(t ical.Time) string {
 	}
 	start := time.Unix(at, 0).In(s.zoneOf(t).Location())
 	if t.IsDate() {
-		return start.Format(dayForm)
+		return s.lang.Date(start)
 	}
-	return start.Format(dayForm + ", " + clockForm)
+	return dayTime(s.lang, start)
 }
 
 // String formats the time.
@@ -84,11 +86,11 @@ func (w when) String() string {
 	case w.allDay:
 		return w.days()
 	case w.end.Equal(w.start):
-		return w.start.Format(dayForm+", "+clockForm) + w.place()
+		return dayTime(w.lang, w.start) + w.place()
 	case sameDay(w.start, w.end):
-		return w.start.Format(dayForm+", "+clockForm) + " – " + w.end.Format(clockForm) + w.place()
+		return dayTime(w.lang, w.start) + " – " + w.lang.Time(w.end, "") + w.place()
 	}
-	return w.start.Format(dayForm+", "+clockForm) + " – " + w.end.Format(dayForm+", "+clockForm) + w.place()
+	return dayTime(w.lang, w.start) + " – " + dayTime(w.lang, w.end) + w.place()
 }
 
 // day formats the first day.
@@ -96,15 +98,15 @@ func (w when) day() string {
 	if !w.known {
 		return ""
 	}
-	return w.start.Format(dayForm)
+	return w.lang.Date(w.start)
 }
 
 func (w when) days() string {
-	last := w.end.AddDate(0, 0, -1)
-	if !last.After(w.start) {
-		return w.start.Format(dayForm) + " (all day)"
+	days := w.lang.Date(w.start)
+	if last := w.end.AddDate(0, 0, -1); last.After(w.start) {
+		days += " – " + w.lang.Date(last)
 	}
-	return w.start.Format(dayForm) + " – " + last.Format(dayForm) + " (all day)"
+	return days + " (" + w.lang.Text("time.all-day") + ")"
 }
 
 // place names the time zone.

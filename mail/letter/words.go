@@ -2,8 +2,8 @@ package letter
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
-	"fmt"
 	htmltemplate "html/template"
 	"slices"
 	"strings"
@@ -12,12 +12,13 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/locale"
 )
 
 var (
-	//go:embed template/letter.txt
+	//go:embed templates/letter.txt
 	plainText string
-	//go:embed template/letter.html
+	//go:embed templates/letter.html
 	htmlText string
 
 	plainTemplate = template.Must(template.New("letter").Parse(plainText))
@@ -36,16 +37,20 @@ type words struct {
 	Answer string
 	// Over is set if the recipient can no longer answer.
 	Over bool
+	lang *locale.Language
 }
+
+// T returns a text of the mail's language.
+func (w words) T(id string, pairs ...any) string { return w.lang.Text(id, pairs...) }
+
+// Lang returns the tag of the language.
+func (w words) Lang() string { return w.lang.Tag() }
 
 // words returns the texts for an envelope.
 func (e Envelope) words(now *source) words {
-	v := now.view()
-	w := words{view: v, Invited: invited(v)}
-	title := v.Title
-	if title == "" {
-		title = "an event without a title"
-	}
+	v, l := now.view(), now.lang
+	w := words{view: v, Invited: invited(l, v), lang: l}
+	title := cmp.Or(v.Title, l.Text("mail.untitled"))
 	who := e.Sender
 	if who == "" {
 		who = string(e.From)
@@ -55,13 +60,13 @@ func (e Envelope) words(now *source) words {
 	if said, ok := answers[myStatus(v, e.From)]; ok && e.Method == calendar.MethodReply {
 		s = said
 	}
-	w.Subject = s.subject + ": " + title
+	w.Subject = l.Text("mail.subject."+s, "title", title)
 	if v.Instance && v.Day != "" {
 		w.Subject += " (" + v.Day + ")"
 	}
-	w.Headline = who + " " + s.headline
+	w.Headline = l.Text("mail.headline."+s, "who", who)
 	if told && e.Method == calendar.MethodRequest {
-		w.Changes = changes(was.view(), v)
+		w.Changes = changes(l, was.view(), v)
 	}
 	w.Over = e.Method == calendar.MethodCancel
 	if e.Method == calendar.MethodRequest {
@@ -77,48 +82,30 @@ func (e Envelope) before() (*source, bool) {
 	if i < 0 || e.Told[i].Method != calendar.MethodRequest {
 		return nil, false
 	}
-	was, err := read(e.Told[i].Data, e.Zone)
+	was, err := read(e.Told[i].Data, e.Zone, e.Language)
 	return was, err == nil
 }
 
-// said is the subject and the headline of a message.
-type said struct{ subject, headline string }
-
-// sentences are the texts for each method; an update has its own.
-var sentences = map[calendar.Method]said{
-	calendar.MethodRequest: {"Invitation", "invites you to an event."},
-	calendar.MethodCancel:  {"No longer invited", "no longer needs you at this event."},
-	calendar.MethodReply:   {"Answered", "has answered your invitation."},
-	calendar.MethodAdd:     {"Invitation", "invites you to one more time of an event."},
-	calendar.MethodRefresh: {"Question", "asks for the latest version of an event."},
-	calendar.MethodCounter: {"Proposal", "proposes another time for your event."},
-	calendar.MethodDecline: {"Proposal declined", "stays with the time of the event."},
+// sentences are the ends of the ids of the subject and the headline for each method.
+var sentences = map[calendar.Method]string{
+	calendar.MethodRequest: "request", calendar.MethodCancel: "removed", calendar.MethodReply: "reply",
+	calendar.MethodAdd: "add", calendar.MethodRefresh: "refresh", calendar.MethodCounter: "counter",
+	calendar.MethodDecline: "kept",
 }
 
-var (
-	updated   = said{"Updated", "changed an event that you are invited to."}
-	calledOff = said{"Cancelled", "called off this event."}
-)
-
-// answers are the texts for replies, by PARTSTAT.
-var answers = map[string]said{
-	"ACCEPTED":  {"Accepted", "has accepted your invitation."},
-	"DECLINED":  {"Declined", "has declined your invitation."},
-	"TENTATIVE": {"Tentative", "may come: the answer to your invitation is tentative."},
-	"DELEGATED": {"Delegated", "has passed your invitation on to somebody else."},
+// answers are the same for replies, by PARTSTAT.
+var answers = map[string]string{
+	"ACCEPTED": "accepted", "DECLINED": "declined", "TENTATIVE": "tentative", "DELEGATED": "delegated",
 }
 
-func sentence(m calendar.Method, now *source, told bool) said {
+func sentence(m calendar.Method, now *source, told bool) string {
 	switch {
 	case m == calendar.MethodRequest && told:
-		return updated
+		return "updated"
 	case m == calendar.MethodCancel && content.WordOf(now.main(), "STATUS") == "CANCELLED":
-		return calledOff
+		return "cancelled"
 	}
-	if s, ok := sentences[m]; ok {
-		return s
-	}
-	return said{"Event", "writes to you about an event."}
+	return cmp.Or(sentences[m], "other")
 }
 
 // myStatus returns an attendee's answer.
@@ -132,7 +119,7 @@ func myStatus(v view, who calendar.MailAddress) string {
 }
 
 // invited lists the attendees, without the organizer.
-func invited(v view) string {
+func invited(l *locale.Language, v view) string {
 	var names []string
 	for _, p := range v.Attendees {
 		if p.Address != v.Organizer.Address {
@@ -140,9 +127,9 @@ func invited(v view) string {
 		}
 	}
 	if v.Others > 0 {
-		names = append(names, fmt.Sprintf("%d others", v.Others))
+		names = append(names, l.Text("mail.others", "count", v.Others))
 	}
-	return and(bounded(names))
+	return and(l, bounded(l, names))
 }
 
 // recipient returns the recipient's name in the event.
@@ -175,8 +162,8 @@ type Summary struct {
 }
 
 // SummaryOf parses a letter for its recipient.
-func SummaryOf(l calendar.Letter, local *time.Location) (Summary, error) {
-	s, err := read(l.Data, local)
+func SummaryOf(l calendar.Letter, local *time.Location, in *locale.Language) (Summary, error) {
+	s, err := read(l.Data, local, in)
 	if err != nil {
 		return Summary{}, err
 	}
@@ -186,7 +173,7 @@ func SummaryOf(l calendar.Letter, local *time.Location) (Summary, error) {
 
 // AnswerIn returns the present answer of a letter's recipient from the organizer's event; "" if it has none.
 func AnswerIn(event []byte, l calendar.Letter) string {
-	s, err := read(event, nil)
+	s, err := read(event, nil, nil)
 	if err != nil {
 		return "" // the event is gone, or nothing that people are invited to
 	}

@@ -103,11 +103,13 @@ func userChanges(b *bundle) {
 	b.must(b.ChangeUser(b.Context(), want.ID, auth.UserEdit{
 		WeekStart: new("sun"), WorkingDays: new("mon tue"), WorkingHours: new("08:00-16:00"), Admin: new(true),
 		Disabled: new(true), View: &calendar.ViewSettings{SecondZone: "Asia/Tokyo", Clock: "12", ShortcutsOff: true},
+		Language: new("de"), BrowserLanguage: new("en"),
 	}))
 	b.must(b.ChangeUser(b.Context(), want.ID, auth.UserEdit{Disabled: new(false)}))
 	want.DisplayName, want.Timezone, want.Email = "Ann Lee", "Asia/Tokyo", ""
 	want.WeekStart, want.WorkingDays, want.WorkingHours, want.Admin = "sun", "mon tue", "08:00-16:00", true
 	want.View = calendar.ViewSettings{SecondZone: "Asia/Tokyo", Clock: "12", ShortcutsOff: true}
+	want.Language, want.BrowserLanguage = "de", "en"
 	gives(b, "users", []calendar.User{want, other})(b.Users(b.Context()))
 	b.refused(b.ChangeUser(b.Context(), "nobody", auth.UserEdit{Email: new("")}), calendar.NotFound, "")
 }

@@ -34,6 +34,7 @@ func SetUserCommand() command.Command {
 			textFlag(f, &edit.WeekStart, "week-start", "first `DAY` of the week, such as mon")
 			textFlag(f, &edit.WorkingDays, "working-days", "working `DAYS`, such as \"mon tue wed\"")
 			textFlag(f, &edit.WorkingHours, "working-hours", "working `HOURS`, such as 09:00-17:00")
+			textFlag(f, &edit.Language, "language", "`LANGUAGE` of pages and mails, such as de; \"\" for the browser's")
 			switchFlag(f, &edit.Admin, "admin", "`BOOL`: the user is an administrator")
 			switchFlag(f, &edit.Disabled, "disabled", "`BOOL`: the account is locked")
 			quotaFlag(f, &edit.QuotaCalendars, "quota-calendars",

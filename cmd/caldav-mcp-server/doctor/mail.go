@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/locale"
 	"caldav-mcp-server/mail"
 	"caldav-mcp-server/mail/letter"
 )
@@ -80,6 +81,7 @@ func (x *Examination) sendMail(ctx context.Context) (string, error) {
 	x.testMail = x.NewID() + "@" + letter.Domain(post.From)
 	data, err := post.Plain(letter.Plain{
 		To: to, Subject: "A test of the calendar server's mail", Text: testMail, ID: x.testMail, At: x.Now(),
+		Language: locale.Match(),
 	})
 	if err == nil {
 		err = relay.Send(ctx, post.From, to, x.testMail, data)
