@@ -19,6 +19,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/locale"
 	"caldav-mcp-server/mail/letter"
 )
 
@@ -44,7 +45,8 @@ func envelope(t *testing.T, data string, told ...string) letter.Envelope {
 		t.Fatal(err)
 	}
 	e := letter.Envelope{
-		Letter: l(data), Sender: "Alice Example", Zone: berlin, ID: "1.mac@example.org", Thread: "t.mac@example.org",
+		Language: locale.Match(),
+		Letter:   l(data), Sender: "Alice Example", Zone: berlin, ID: "1.mac@example.org", Thread: "t.mac@example.org",
 	}
 	if e.Method == calendar.MethodRequest {
 		e.Answer = "https://calendar.example.org/answer/TOKEN"
@@ -117,7 +119,7 @@ func TestLetters(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var message, want string
+			var message, want, language string
 			var told []string
 			for _, f := range archive.Files {
 				switch f.Name {
@@ -125,11 +127,15 @@ func TestLetters(t *testing.T) {
 					message = string(f.Data)
 				case "told":
 					told = append(told, string(f.Data))
+				case "language":
+					language = strings.TrimSpace(string(f.Data))
 				case "mail":
 					want = string(f.Data)
 				}
 			}
-			m, err := post().Compose(envelope(t, message, told...))
+			e := envelope(t, message, told...)
+			e.Language = locale.Match(language)
+			m, err := post().Compose(e)
 			if err != nil {
 				t.Fatal(err)
 			}
