@@ -46,6 +46,15 @@ type JournalReader interface {
 	// Actors returns the tokens in a calendar's journal, in byte order, each with every agent name that it used.
 	// Changes of shares count only if they concern the user, or if the user is empty.
 	Actors(ctx context.Context, cal CalendarID, user UserID) ([]Actor, error)
+	// Assistants returns the names of the assistants that created some objects through MCP. It leaves out objects that
+	// were created otherwise, and those whose creation was pruned.
+	Assistants(ctx context.Context, objects []ObjectUID) (map[ObjectUID]string, error)
+}
+
+// ObjectUID names an object by its UID.
+type ObjectUID struct {
+	Calendar CalendarID
+	UID      UID
 }
 
 // LinesGone is the latest journal entry that was pruned, by version and time. It is zero if nothing was pruned. All

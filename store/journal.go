@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/store/db"
@@ -278,6 +280,57 @@ func (s objectStore) Actors(
 		return cmp.Or(cmp.Compare(a.Token, b.Token), cmp.Compare(a.Agent, b.Agent))
 	})
 	return found, err
+}
+
+// mostMade is the number of UIDs of one query of Assistants. Unused places repeat the last one.
+const mostMade = 256
+
+// selectAssistants searches by UID alone, since few calendars have the same one.
+var selectAssistants = `SELECT j.calendar_id, j.uid, j.agent FROM journal j
+	WHERE j.assistant AND j.change = 'created' AND j.uid IN (` + places(mostMade) + `)
+	AND NOT EXISTS (SELECT 1 FROM journal k WHERE k.calendar_id = j.calendar_id AND k.uid = j.uid
+		AND k.version > j.version AND k.change = 'created')`
+
+// places returns the first parameters of a query: $1, $2, and so on.
+func places(n int) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = "$" + strconv.Itoa(i+1)
+	}
+	return strings.Join(all, ", ")
+}
+
+// Assistants implements [calendar.JournalReader].
+func (s objectStore) Assistants(
+	ctx context.Context, objects []calendar.ObjectUID,
+) (map[calendar.ObjectUID]string, error) {
+	wanted, made := map[calendar.ObjectUID]bool{}, map[calendar.ObjectUID]string{}
+	var uids []calendar.UID
+	for _, o := range objects {
+		wanted[o] = true
+		uids = append(uids, o.UID)
+	}
+	slices.Sort(uids)
+	uids = slices.Compact(uids)
+	for some := range slices.Chunk(uids, mostMade) {
+		args := make([]any, mostMade)
+		for i := range args {
+			args[i] = some[min(i, len(some)-1)]
+		}
+		err := db.Each(ctx, s.db.Reads, func(row db.Scanner) (bool, error) {
+			var of calendar.ObjectUID
+			var agent string
+			err := row.Scan(&of.Calendar, &of.UID, &agent)
+			if wanted[of] {
+				made[of] = agent
+			}
+			return true, err
+		}, selectAssistants, args...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
 }
 
 // selectTexts takes up to eight versions. The text after a change is the text before the next change of the

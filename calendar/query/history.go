@@ -283,3 +283,16 @@ func (r *journalReader) Change(ctx context.Context, c calendar.Caller, id calend
 	}
 	return one[0], err
 }
+
+// Assistants returns the names of the assistants that created some objects through MCP, in calendars whose journal the
+// caller may read.
+func (r *journalReader) Assistants(
+	ctx context.Context, c calendar.Caller, in []calendar.Calendar, objects []calendar.ObjectUID,
+) (map[calendar.ObjectUID]string, error) {
+	open := map[calendar.CalendarID]bool{}
+	for _, cal := range in {
+		open[cal.ID] = c.May(calendar.ReadJournal, cal) == nil
+	}
+	objects = slices.DeleteFunc(objects, func(o calendar.ObjectUID) bool { return !open[o.Calendar] })
+	return r.store.Assistants(ctx, objects)
+}
