@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -97,6 +98,7 @@ func (p planningPages) view() error {
 	if err != nil {
 		return err
 	}
+	pl.ListDays, _ = strconv.Atoi(p.r.URL.Query().Get("days")) // without a number it is as usual
 	shown, err := pl.Show(p.r.Context(), view, day)
 	if err != nil {
 		return err

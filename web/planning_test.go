@@ -13,6 +13,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/storetest"
 )
 
 // submit sends the form of a page whose action contains a text, as a browser without scripts does: with all its fields,
@@ -174,6 +175,63 @@ func TestViews(t *testing.T) {
 		page = page.submit("/calendar/tick", "shown", "").at("/calendar/week/2026-05-05").hides("Trip")
 		page.submit("/calendar/tick", "shown", string(cal.ID)).shows(http.StatusOK, "Trip")
 		h.browser().get("/calendar/week/2026-05-05").shows(http.StatusOK, "Sign in")
+	})
+}
+
+// A mark shows the events that an assistant created, until a person creates the event anew.
+func TestAssistantMark(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann, bob := h.user("ann"), h.user("bob")
+		cal := h.made(ann, "Work")
+		robot := callerOf(ann)
+		robot.Agent, robot.Assistant = evil, true
+		event := func(uid, title string) []byte {
+			return object("VEVENT", uid, title, "DTSTART:20260505T070000Z", "DTEND:20260505T080000Z")
+		}
+		h.put(robot, cal, event("made", "Robot lunch"))
+		h.put(callerOf(ann), cal, event("own", "Own lunch"))
+		own, err := h.calendars.ObjectByUID(h.Context(), nil, robot, cal, "own")
+		h.must(err)
+		_, err = h.calendars.Put(h.Context(), robot, cal, calendar.Draft{Name: own.Name, Data: event("own", "Own dinner")})
+		h.must(err) // the assistant changed it, and did not create it
+		b := h.as("ann")
+		for _, view := range []string{"day", "week", "month", "list"} {
+			page := b.get("/calendar/"+view+"/2026-05-05").shows(http.StatusOK, "Robot lunch", "Own dinner")
+			if n := strings.Count(page.body, "added by an assistant"); n != 1 {
+				t.Errorf("%s marks %d events:\n%s", view, n, page.text())
+			}
+		}
+		week := b.get("/calendar/week/2026-05-05")
+		b.get(week.link("Robot lunch")).shows(http.StatusOK, "Created by", "<script>alert(1)</script>").
+			hides("<script>alert")
+		b.get(week.link("Own dinner")).hides("Created by")
+		// Users who may only read do not see who changed a calendar.
+		h.must(storetest.Share(h.Context(), h.store, cal.ID, bob.ID, calendar.ReadAccess))
+		h.as("bob").get("/calendar/week/2026-05-05").shows(http.StatusOK, "Robot lunch").hides("added by an assistant")
+	})
+}
+
+// The list has more days where the address says so, up to a year, and links to the days before and after them.
+func TestLongList(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann := h.user("ann")
+		cal := h.made(ann, "Work")
+		for _, date := range []string{"20260505", "20260710", "20270601"} {
+			h.put(callerOf(ann), cal, object("VEVENT", date, "Event "+date, "DTSTART;VALUE=DATE:"+date))
+		}
+		b := h.as("ann")
+		b.get("/calendar/list/2026-05-05").shows(http.StatusOK, "Event 20260505").hides("Event 20260710", "?days")
+		for days, later := range map[string]string{"90": "2026-08-03", "99999999": "2027-04-30", "-1": "2026-06-04",
+			"x": "2026-06-04"} {
+			page := b.get("/calendar/list/2026-05-05?days="+days).shows(http.StatusOK, "Event 20260505").
+				hides("Event 20270601")
+			if !strings.Contains(page.body, `rel="next" href="/calendar/list/`+later) ||
+				!strings.Contains(page.body, `rel="prev" href="/calendar/list/2026-04-05`) {
+				t.Errorf("the links of %s days lead elsewhere:\n%s", days, page.body)
+			}
+		}
 	})
 }
 

@@ -394,22 +394,13 @@ func webLink(address string) string {
 
 // assistantOf names the program that created an event through MCP; "" if none did or the journal has forgotten it.
 func (p *Planner) assistantOf(ctx context.Context, s Subject) string {
-	found, err := p.Service.History(ctx, p.Caller, calendar.HistoryQuery{
-		Calendar: s.Calendar.ID, UID: s.Object.UID, Limit: mostHistory,
-	})
+	object := calendar.ObjectUID{Calendar: s.Calendar.ID, UID: s.Object.UID}
+	made, err := p.Service.Assistants(ctx, p.Caller, []calendar.Calendar{s.Calendar}, []calendar.ObjectUID{object})
 	if err != nil {
-		return ""
+		return "" // the page is useful without it
 	}
-	for _, change := range found.Changes {
-		if change.Did == calendar.Created && change.Assistant {
-			return clean(change.Agent)
-		}
-	}
-	return ""
+	return clean(made[object])
 }
-
-// mostHistory limits the changes that are searched for the creation of an event.
-const mostHistory = 50
 
 // Target returns the part of a series that an edit changes.
 func (s Subject) Target(scope edit.Scope) edit.Target {

@@ -27,6 +27,8 @@ type Planner struct {
 	Zone, Second *zone.Zone
 	Now          time.Time
 	Language     *locale.Language
+	// ListDays is the number of days of a list, if it is more than usual.
+	ListDays int
 	// Base is the path before the addresses of pages: "" or "/cal".
 	Base string
 	// Unticked are the calendars that the visitor does not want to see at present.

@@ -59,6 +59,9 @@ func (p *Planner) Public(
 	// Only the feed knows which properties of the calendar are public.
 	shown := SwatchOf(calendar.Calendar{Properties: calendar.Properties{Name: feed.Name, Color: feed.Color}})
 	for i, e := range p.lay(v.View, found, from, n, day) {
+		if e == nil {
+			continue
+		}
 		o := found.Occurrences[i]
 		e.Href, e.Swatch = v.To(List, iso(p.here(o.Start.Time))), shown
 		if id, ok := busyTitles[e.Title]; ok {

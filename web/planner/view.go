@@ -39,8 +39,8 @@ var Kinds = []Kind{Day, Days, Workweek, Week, Month, List}
 const (
 	// mostEntries limits the occurrences of a page.
 	mostEntries = 4000
-	// listDays is the number of days of a page of the list.
-	listDays = 30
+	// listDays is the number of days of a page of the list. The script adds pages to it, up to mostListDays.
+	listDays, mostListDays = 30, 360
 	// monthLines is the number of events that a day of a month shows.
 	monthLines = 4
 	// unit is the grid of positions, in minutes.
@@ -61,6 +61,8 @@ type View struct {
 	Weeks []WeekView
 	// Weekdays are the names above a month.
 	Weekdays []string
+	// Length is the number of days.
+	Length int
 	// Lanes is the number of lines of the whole-day section.
 	Lanes int
 	// Hours are the labels of a day. SecondHours are in the second zone.
@@ -134,10 +136,16 @@ type LineView struct {
 	Short string
 }
 
-// BlockView is a part of an event between two times. Class are its CSS classes, with its position in units.
+// BlockView is a part of an event between two times. Position are the CSS classes for its place, in units.
 type BlockView struct {
 	*Entry
-	Class string
+	Position      string
+	Before, After bool
+}
+
+// Class returns the CSS classes of the part.
+func (b BlockView) Class() string {
+	return "block " + b.Position + classes(b.State, b.Before, b.After)
 }
 
 // classes returns the CSS classes for a state and for parts on other days, each with a blank after it.
@@ -162,7 +170,7 @@ type Entry struct {
 	// Time is its time of day, Place its location.
 	Time, Place string
 	Swatch
-	// State is a list of CSS classes: cancelled, declined, tentative, open, busy, free.
+	// State is a list of CSS classes: cancelled, declined, tentative, open, busy, free, assistant.
 	State string
 	// Marks are the words for its state. Rest names its calendar and its state after the title, for screen readers.
 	Marks []string
@@ -197,14 +205,17 @@ func (p *Planner) Show(ctx context.Context, kind Kind, day time.Time) (*View, er
 			return nil, err
 		}
 	}
-	p.lay(v, found, from, n, day)
+	entries := p.lay(v, found, from, n, day)
+	if err := p.markAssistants(ctx, all, entries, found.Occurrences); err != nil {
+		return nil, err
+	}
 	return v, p.addTasks(ctx, v, from, until)
 }
 
 // frame returns a page without days.
 func (p *Planner) frame(kind Kind, day, from time.Time, n int) *View {
 	v := &View{
-		Kind: kind, Date: iso(day), Today: iso(p.today()), Zone: p.Zone.Name(), NowAt: -1,
+		Kind: kind, Length: n, Date: iso(day), Today: iso(p.today()), Zone: p.Zone.Name(), NowAt: -1,
 		Title:   p.title(kind, from, grid.Midnight(from, n-1), day),
 		Numbers: !p.Caller.User.View.WeekNumbersOff, Shortcuts: !p.Caller.User.View.ShortcutsOff,
 	}
@@ -212,19 +223,59 @@ func (p *Planner) frame(kind Kind, day, from time.Time, n int) *View {
 	return v
 }
 
-// lay adds the days and their events to a page, and returns the events.
+// lay adds the days and their events to a page, and returns the events; nil for those that a month only counts.
 func (p *Planner) lay(v *View, found query.Agenda, from time.Time, n int, day time.Time) []*Entry {
 	v.Short, v.Unread = found.More > 0, found.Unread
-	items, entries := make([]grid.Item, len(found.Occurrences)), make([]*Entry, len(found.Occurrences))
+	items := make([]grid.Item, len(found.Occurrences))
+	entries := &shownEntries{p, found.Occurrences, make([]*Entry, len(items))}
 	for i, o := range found.Occurrences {
 		items[i] = grid.Item{Start: p.here(o.Start.Time), End: p.here(o.End.Time), AllDay: o.Start.AllDay}
 		if o.Start.AllDay { // a day of 23 hours may begin at 01:00, and its event then ends at 01:00
 			items[i].End = grid.Midnight(items[i].End, 0)
 		}
-		entries[i] = p.entry(o)
 	}
 	p.place(v, grid.Days(items, from, n), entries, day)
-	return entries
+	return entries.ready
+}
+
+// shownEntries are the occurrences that a page shows. Each is prepared when it gets its place, because a month only
+// counts most events of a busy day.
+type shownEntries struct {
+	p     *Planner
+	found []query.Occurrence
+	ready []*Entry
+}
+
+// at returns an occurrence for the page.
+func (s *shownEntries) at(i int) *Entry {
+	if s.ready[i] == nil {
+		s.ready[i] = s.p.entry(s.found[i])
+	}
+	return s.ready[i]
+}
+
+// markAssistants marks the events of a page that assistants created, which are in some calendars.
+func (p *Planner) markAssistants(
+	ctx context.Context, in []calendar.Calendar, entries []*Entry, found []query.Occurrence,
+) error {
+	key := func(i int) calendar.ObjectUID {
+		return calendar.ObjectUID{Calendar: found[i].Calendar.ID, UID: found[i].Object.UID}
+	}
+	var shown []calendar.ObjectUID
+	for i, e := range entries {
+		if e != nil {
+			shown = append(shown, key(i))
+		}
+	}
+	made, err := p.Service.Assistants(ctx, p.Caller, in, shown)
+	mark := p.text("planner.mark.assistant")
+	for i, e := range entries {
+		if e != nil && made[key(i)] != "" {
+			e.State = strings.TrimSpace(e.State + " assistant")
+			e.Marks, e.Rest = append(e.Marks, mark), e.Rest+", "+mark
+		}
+	}
+	return err
 }
 
 // extent returns the first day of a page and the number of days.
@@ -236,7 +287,7 @@ func (p *Planner) extent(kind Kind, day time.Time) (time.Time, int) {
 	case Days:
 		return day, 3
 	case List:
-		return day, listDays
+		return day, min(max(p.ListDays, listDays), mostListDays)
 	case Month:
 		first, weeks := grid.MonthOf(day, weekStart)
 		return first, 7 * weeks
@@ -252,10 +303,15 @@ func (p *Planner) neighbours(kind Kind, day time.Time, n int) (earlier, later st
 	if kind == Month {
 		return months(day)
 	}
-	if kind == Workweek {
-		n = 7
+	back := n
+	switch kind {
+	case Workweek:
+		n, back = 7, 7
+	case List:
+		back = listDays
+	case Day, Days, Week, Month:
 	}
-	return iso(grid.Midnight(day, -n)), iso(grid.Midnight(day, n))
+	return iso(grid.Midnight(day, -back)), iso(grid.Midnight(day, n))
 }
 
 // months returns the first days of the months before and after a day's.
@@ -285,7 +341,7 @@ func (p *Planner) title(kind Kind, first, last, day time.Time) string {
 func iso(day time.Time) string { return day.Format(time.DateOnly) }
 
 // place adds the days to a page.
-func (p *Planner) place(v *View, days []grid.Day, entries []*Entry, chosen time.Time) {
+func (p *Planner) place(v *View, days []grid.Day, entries *shownEntries, chosen time.Time) {
 	for _, d := range days {
 		view := p.day(d, chosen)
 		switch v.Kind {
@@ -410,23 +466,22 @@ func (p *Planner) day(d grid.Day, chosen time.Time) *DayView {
 	}
 }
 
-func fillColumn(view *DayView, d grid.Day, entries []*Entry) {
+func fillColumn(view *DayView, d grid.Day, entries *shownEntries) {
 	for _, b := range d.Bars {
 		view.Bars = append(view.Bars, barOf(b, entries))
 	}
 	for _, b := range d.Blocks {
 		top, bottom := b.Top/unit, (b.Bottom+unit-1)/unit
-		e := entries[b.Item]
-		view.Blocks = append(view.Blocks, BlockView{e, fmt.Sprintf("block t%d h%d c%dof%d %s", top, max(bottom-top, 1),
-			min(b.Column, MostColumns-1), min(b.Columns, MostColumns), classes(e.State, b.Before, b.After))})
+		view.Blocks = append(view.Blocks, BlockView{entries.at(b.Item), fmt.Sprintf("t%d h%d c%dof%d ", top,
+			max(bottom-top, 1), min(b.Column, MostColumns-1), min(b.Columns, MostColumns)), b.Before, b.After})
 	}
 }
 
-func barOf(b grid.Bar, entries []*Entry) *BarView {
+func barOf(b grid.Bar, entries *shownEntries) *BarView {
 	if b.Item < 0 {
 		return nil
 	}
-	return &BarView{Entry: entries[b.Item], Before: b.Before, After: b.After}
+	return &BarView{Entry: entries.at(b.Item), Before: b.Before, After: b.After}
 }
 
 // addSpans lets the titles of bars cover the days of a row.
@@ -450,7 +505,7 @@ func (p *Planner) clockOf(minutes int) string {
 }
 
 // fillMonth shows the first events of a day.
-func (p *Planner) fillMonth(view *DayView, d grid.Day, entries []*Entry) {
+func (p *Planner) fillMonth(view *DayView, d grid.Day, entries *shownEntries) {
 	lines := monthLines
 	if len(d.Bars)+len(d.Blocks) > lines {
 		lines-- // for the link to the others
@@ -465,7 +520,7 @@ func (p *Planner) fillMonth(view *DayView, d grid.Day, entries []*Entry) {
 	}
 	for i, b := range d.Blocks {
 		if len(view.Bars)+i < lines {
-			line := LineView{Entry: entries[b.Item]}
+			line := LineView{Entry: entries.at(b.Item)}
 			if !b.Before {
 				line.Short = p.clockOf(b.Top)
 			}
@@ -476,14 +531,14 @@ func (p *Planner) fillMonth(view *DayView, d grid.Day, entries []*Entry) {
 	}
 }
 
-func fillList(view *DayView, d grid.Day, entries []*Entry) {
+func fillList(view *DayView, d grid.Day, entries *shownEntries) {
 	for _, b := range d.Bars {
 		if b.Item >= 0 {
-			view.Entries = append(view.Entries, entries[b.Item])
+			view.Entries = append(view.Entries, entries.at(b.Item))
 		}
 	}
 	for _, b := range d.Blocks {
-		view.Entries = append(view.Entries, entries[b.Item])
+		view.Entries = append(view.Entries, entries.at(b.Item))
 	}
 }
 

@@ -43,6 +43,13 @@ async function load(address, options = {}) {
 addEventListener("popstate", () => { if (planner()) load(location.href, { quiet: true }); else location.reload(); });
 
 document.addEventListener("click", event => {
+  const earlier = event.target.closest?.(".days > p > a[rel=prev]");
+  if (earlier && Number(earlier.closest(".days").dataset.days) < mostListDays && !event.ctrlKey && !event.metaKey) {
+    event.preventDefault();
+    earlier.dataset.left = "";
+    extend(earlier.closest(".days"), earlier);
+    return;
+  }
   const link = event.target.closest?.(".kinds a, .sheet > .bar a, .mini a, .head a, .month a.number, .month a.more");
   if (!link || !planner() || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   event.preventDefault();
@@ -233,6 +240,54 @@ function focusOn(element) {
   element.focus();
 }
 
+// ---- A list without end: earlier and later pages are added when their links come into sight
+
+const listDays = 30, mostListDays = 360;
+let extending = false;
+
+async function extend(list, link) {
+  const days = Number(list.dataset.days) + listDays, date = link.href.slice(-10);
+  if (extending || days > mostListDays) return;
+  extending = true;
+  let more = null;
+  try {
+    const response = await fetch(link.href);
+    if (response.ok) more = new DOMParser().parseFromString(await response.text(), "text/html").querySelector(".days");
+  } catch { /* the link stays */ }
+  extending = false;
+  const next = more?.querySelector(`:scope > p > a[rel=${link.rel}]`);
+  if (!next || !list.isConnected) return;
+  const sections = more.querySelectorAll("section"), tall = document.documentElement.scrollHeight;
+  if (link.rel === "next") link.parentElement.before(...sections);
+  else {
+    link.parentElement.after(...sections);
+    scrollBy(0, document.documentElement.scrollHeight - tall);
+    list.dataset.first = date;
+  }
+  link.href = next.href;
+  list.dataset.days = days;
+  const page = planner();
+  history.replaceState(null, "", `${page.dataset.base}/calendar/list/${list.dataset.first ?? page.dataset.date}?days=${days}`);
+  sight?.unobserve(link);
+  sight?.observe(link);
+}
+
+// The link at the top is in sight from the start, so it counts when it comes back.
+const sight = window.IntersectionObserver && new IntersectionObserver(all => {
+  for (const { target, isIntersecting } of all) {
+    if (!isIntersecting) target.dataset.left = "";
+    else if (target.rel === "next" || "left" in target.dataset) extend(target.closest(".days"), target);
+  }
+}, { rootMargin: "200px" });
+
+function above(event) {
+  const link = main.querySelector(".days > p > a[rel=prev]");
+  if (!link || scrollY || event.deltaY >= 0) return;
+  link.dataset.left = "";
+  extend(link.closest(".days"), link);
+}
+addEventListener("wheel", above, { passive: true });
+
 // ---- After each load
 
 function ready() {
@@ -243,6 +298,7 @@ function ready() {
       const first = grid.querySelector(".today a, .today[role=gridcell]") ?? grid.querySelector("[role=gridcell] a, [role=gridcell]");
       if (first) first.tabIndex = 0;
     }
+    for (const link of page.querySelectorAll(".days > p > a")) sight?.observe(link);
     for (const button of page.querySelectorAll(".ticks button")) button.hidden = true;
   }
   const pick = document.getElementById("pick"), guests = document.getElementById("guests");
