@@ -118,7 +118,7 @@ func (a *Account) calendar(ctx context.Context, remote string) (Calendar, error)
 	if err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: path}, &c); err != nil {
 		return Calendar{}, rest.Gone(err)
 	}
-	return Calendar{Zone: c.Zone, Reminders: c.Reminders, Self: owner(remote)}, nil
+	return Calendar{Zone: c.Zone, Reminders: c.Reminders, Self: owner(remote), Primary: c.Primary}, nil
 }
 
 // owner returns the address of a calendar's owner. Secondary and public calendars have none in their id.

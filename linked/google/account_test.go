@@ -322,6 +322,54 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
+// TestStatusEventIsCopied: focus time and the like exist in the primary calendar only, and as their app made them. A
+// copy elsewhere, or one without the type's properties, is a usual event.
+func TestStatusEventIsCopied(t *testing.T) {
+	server, a := begin(t)
+	const second = "x@group.calendar.google.com"
+	server.Add(second, "Europe/Berlin")
+	focus := []string{
+		"X-GOOGLE-EVENT-TYPE:focusTime",
+		`X-GOOGLE-REST:{"focusTimeProperties":{"chatStatus":"doNotDisturb"}}`,
+	}
+	for name, c := range map[string]struct {
+		calendar string
+		lines    []string
+		kept     bool
+	}{
+		"in the primary calendar":  {work, focus, true},
+		"in another calendar":      {second, focus, false},
+		"without its properties":   {work, focus[:1], false},
+		"as free time":             {work, append([]string{"TRANSP:TRANSPARENT"}, focus...), false},
+		"that came from a mail":    {work, []string{"X-GOOGLE-EVENT-TYPE:fromGmail"}, false},
+		"that is a birthday":       {second, []string{"X-GOOGLE-EVENT-TYPE:birthday"}, false},
+		"out of office, elsewhere": {second, []string{"X-GOOGLE-EVENT-TYPE:outOfOffice"}, false},
+	} {
+		uid := strings.ReplaceAll(name, " ", "-")
+		data := strings.Replace(string(event(c.lines...)), "UID:u1", "UID:"+uid, 1)
+		held, err := a.Put(t.Context(), c.calendar, mirror.Object{UID: uid, Data: []byte(data)})
+		if err != nil {
+			t.Errorf("%s: %v: %v", name, err, errors.Unwrap(err))
+			continue
+		}
+		if got := strings.Contains(string(held.Data), "EVENT-TYPE:"); got != c.kept {
+			t.Errorf("%s it is stored as\n%s", name, held.Data)
+		}
+		if !c.kept {
+			continue
+		}
+		for _, change := range []string{"SUMMARY:Planning\r\nTRANSP:TRANSPARENT", "SUMMARY:Deep work"} {
+			next := held
+			next.Data = []byte(strings.Replace(string(held.Data), "SUMMARY:Planning", change, 1))
+			_, err := a.Put(t.Context(), c.calendar, next)
+			_, refused := errors.AsType[*mirror.Refusal](err)
+			if want := strings.Contains(change, "TRANSP"); refused != want || !want && err != nil {
+				t.Errorf("%s: %v", change, err)
+			}
+		}
+	}
+}
+
 // TestWalk changes both sides at random while answers are lost and servers have trouble, and holds that both end equal:
 // nothing is lost, nothing doubled.
 func TestWalk(t *testing.T) {
@@ -441,12 +489,12 @@ func (w *walker) said(err error, o, held mirror.Object) {
 func (w *walker) make() {
 	w.uids++
 	s := w.dice.series()
-	// Google has no instances on other days than those of the rule, and no focus time without its properties.
+	// Google has no instances on other days than those of the rule.
 	daily := slices.Equal(s.Master.Recurrence, []string{"RRULE:FREQ=DAILY"})
 	s.Exceptions = slices.DeleteFunc(s.Exceptions, func(e *Event) bool { return e.Status == cancelled || !daily })
 	s.Master.UID, s.Master.ID = fmt.Sprintf("u%d@example.org", w.uids), ""
 	for _, e := range append(s.Exceptions, s.Master) {
-		e.Attendees, e.Type = nil, usualEvent
+		e.Attendees = nil
 	}
 	data, err := Text(s, home, zones)
 	if err != nil {
@@ -499,6 +547,10 @@ func (w *walker) there() {
 		e := w.dice.event()
 		w.dice.times(e, false)
 		e.ID, e.UID, e.Attendees = "", "", nil
+		if e.Type == focusTime {
+			e.Transparency = ""
+			e.Rest = map[string]json.RawMessage{properties(focusTime): json.RawMessage(`{"chatStatus":"available"}`)}
+		}
 		w.set(e)
 		return
 	}

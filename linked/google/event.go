@@ -144,6 +144,8 @@ type Calendar struct {
 	Reminders []Reminder
 	// Self is the account's address.
 	Self string
+	// Primary is set for the account's main calendar, the only one that takes focus time and the like.
+	Primary bool
 }
 
 // Series is the equivalent of one iCalendar object: an event, or a series with its exceptions. It has no Master if the

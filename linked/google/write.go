@@ -155,11 +155,14 @@ func (w *write) create(ctx context.Context, want *Series) (*Series, error) {
 		return nil, mirror.ErrConflict
 	}
 	var made Event
-	switch body := fresh(want.Master); {
+	body := w.fresh(want.Master)
+	switch {
 	case deleted != nil:
-		body.Sequence = max(body.Sequence, deleted.Sequence) // Google refuses a lower one
-		err = w.send(ctx, http.MethodPut, "/"+url.PathEscape(deleted.ID), deleted.ETag, body, &made)
+		if err = w.restored(deleted, body); err == nil {
+			err = w.send(ctx, http.MethodPut, "/"+url.PathEscape(deleted.ID), deleted.ETag, body, &made)
+		}
 	case w.foreign(want.Master):
+		body.Type = ""
 		err = w.send(ctx, http.MethodPost, "/import", "", body, &made)
 	default:
 		body.Organizer = nil
@@ -173,7 +176,7 @@ func (w *write) create(ctx context.Context, want *Series) (*Series, error) {
 	if err == nil && s.Master != nil {
 		// It was just written. Google may return it in other words, which are no change to tell guests about.
 		written := *want.Master
-		written.ID, written.ETag = s.Master.ID, s.Master.ETag
+		written.ID, written.ETag, written.Type = s.Master.ID, s.Master.ETag, s.Master.Type
 		s.Master = &written
 	}
 	return s, err
@@ -185,10 +188,11 @@ func (w *write) foreign(e *Event) bool {
 		!strings.EqualFold(e.Organizer.Email, w.cal.Self)
 }
 
-// fresh returns the event without the fields that Google sets.
-func fresh(e *Event) *Event {
+// fresh returns the event without the fields that Google sets, as one of a type that can be created.
+func (w *write) fresh(e *Event) *Event {
 	made := *e
 	made.Meet, made.Omitted = "", false
+	w.plain(&made)
 	if made.Type == usualEvent {
 		made.Type = ""
 	}
@@ -330,6 +334,9 @@ func (w *write) patch(ctx context.Context, now, want *Event) error {
 	if now.Organizer != nil && want.Organizer != nil && len(want.Attendees) != 0 && len(now.Attendees) != 0 &&
 		!strings.EqualFold(now.Organizer.Email, want.Organizer.Email) {
 		return mirror.Refusef("The organizer of an event cannot be changed at Google (it is %s).", now.Organizer.Email)
+	}
+	if err := w.keepsType(now, want); err != nil {
+		return err
 	}
 	changes, err := w.difference(now, want)
 	if err != nil || len(changes) == 0 {

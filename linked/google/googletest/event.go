@@ -689,14 +689,15 @@ func (d *draft) kind(next Event) *resttest.Problem {
 	}
 	properties := kind + "Properties"
 	day := text(object(next, "start"), "date") != ""
+	status := next[properties] != nil && d.cal == d.calendars[0] // "only available on primary calendars"
 	bad := false
 	switch kind {
 	case "fromGmail":
 		bad = d.old == nil
 	case "workingLocation":
-		bad = next[properties] == nil || next["visibility"] != "public" || next["transparency"] != "transparent"
+		bad = !status || next["visibility"] != "public" || next["transparency"] != "transparent"
 	case "focusTime", "outOfOffice":
-		bad = day || d.old == nil && next[properties] == nil
+		bad = !status || day || next["transparency"] == "transparent"
 	case "birthday":
 		bad = !day || next["visibility"] != "private" || next["transparency"] != "transparent" ||
 			!strings.Contains(fmt.Sprint(next["recurrence"]), "FREQ=YEARLY")

@@ -99,6 +99,10 @@ func TestRefused(t *testing.T) {
 		},
 		{"POST ", `{` + hour + `,"reminders":{"overrides":[{"method":"popup","minutes":40321}]}}`, "400 invalid"},
 		{"POST ", `{` + hour + `,"eventType":"focusTime"}`, "400 eventTypeRestriction"},
+		{
+			"POST ", `{` + hour + `,"eventType":"focusTime","focusTimeProperties":{},"transparency":"transparent"}`,
+			"400 eventTypeRestriction",
+		},
 		{"PATCH /" + series, `{"eventType":"focusTime"}`, "400 invalid"},
 		{"PATCH /" + series, `{"start":{"date":"2026-03-10"}}`, "400 invalid"},
 		{"PATCH /" + series + "_20260311T090000Z", `{"recurrence":["RRULE:FREQ=DAILY"]}`, "400 invalid"},
