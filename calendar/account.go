@@ -48,12 +48,24 @@ type Account struct {
 	Checked, Listed, Due time.Time
 	// Maker is the token that linked the account; zero for none.
 	Maker Actor
+	// LinksNew is set if calendars that appear at the account later are linked without asking its owner.
+	LinksNew bool
 }
 
 // AccountEdit is an owner's change to an account. Zero fields keep the current value.
 type AccountEdit struct {
 	Name, Scopes string
 	Every        time.Duration
+	LinksNew     *bool
+}
+
+// ListedCalendar is a calendar of an account as last listed. It is linked if a mirror of it exists.
+type ListedCalendar struct {
+	// Remote is the source's identifier.
+	Remote, Name string
+	Writable     bool
+	// Missing is set if the last listing lacked it.
+	Missing bool
 }
 
 // Mirror links a calendar here to a calendar of an account.
@@ -162,6 +174,13 @@ type Accounts interface {
 	DeleteAccount(ctx context.Context, id AccountID) error
 	// Mirrors returns the mirrors of an account, sorted by calendar, without those whose calendar is in the trash.
 	Mirrors(ctx context.Context, id AccountID) ([]Mirror, error)
+	// TrashedMirrors returns the mirrors of an account whose calendar is in the trash.
+	TrashedMirrors(ctx context.Context, id AccountID) ([]Mirror, error)
+	// ListedCalendars returns the calendars of an account that were listed so far, sorted by name.
+	ListedCalendars(ctx context.Context, id AccountID) ([]ListedCalendar, error)
+	// SetListedCalendars stores a listing of an account's calendars. Those that it lacks become Missing; they are
+	// forgotten if the account has more than most. NotFound when the account is gone.
+	SetListedCalendars(ctx context.Context, id AccountID, all []ListedCalendar, most int) error
 	// Mirror returns the mirror of a calendar, or NotFound.
 	Mirror(ctx context.Context, id CalendarID) (Mirror, error)
 	// SetMirrorError stores the reason why a mirror could not be synchronized.

@@ -15,7 +15,7 @@ type mirrorStore struct{ *database }
 
 const accountColumns = `id, user_id, provider, name, address, subject, scopes, secret, key_id, every, status, error,
 	failures, failing,
-	created, checked, listed, due, maker_token, maker`
+	created, checked, listed, due, maker_token, maker, links_new`
 
 const selectAccounts = `SELECT ` + accountColumns + ` FROM linked_accounts `
 
@@ -25,7 +25,7 @@ func scanAccount(row db.Scanner) (calendar.Account, error) {
 	err := row.Scan(&a.ID, &a.Owner, &a.Provider, &a.Name, &a.Address, &a.Subject, &a.Scopes, &a.Secret, &a.Key,
 		&every, &a.Status, &a.Error,
 		&a.Failures, db.Seconds(&a.Failing), db.Seconds(&a.Created), db.Seconds(&a.Checked), db.Seconds(&a.Listed),
-		db.Seconds(&a.Due), &a.Maker.Token, &a.Maker.Agent)
+		db.Seconds(&a.Due), &a.Maker.Token, &a.Maker.Agent, &a.LinksNew)
 	a.Every = time.Duration(every) * time.Second
 	return a, err
 }
@@ -46,11 +46,11 @@ func (s mirrorStore) InsertAccount(ctx context.Context, a calendar.Account, most
 				"you have already linked %d accounts and feeds, the most that are allowed", has)
 		}
 		return t.Run(ctx, `INSERT INTO linked_accounts (`+accountColumns+`)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
 			a.ID, a.Owner, a.Provider, a.Name, a.Address, a.Subject, a.Scopes, a.Secret, a.Key,
 			int64(a.Every/time.Second), a.Status, a.Error, a.Failures,
 			unlessZero(a.Failing), a.Created.Unix(), unlessZero(a.Checked), unlessZero(a.Listed), a.Due.Unix(),
-			a.Maker.Token, a.Maker.Agent)
+			a.Maker.Token, a.Maker.Agent, a.LinksNew)
 	})
 }
 
@@ -87,8 +87,8 @@ func (s mirrorStore) SetAccount(
 	return db.ExpectRow(s.write(ctx, `UPDATE linked_accounts
 			SET name = COALESCE(NULLIF($2, ''), name), scopes = COALESCE(NULLIF($3, ''), scopes),
 			every = COALESCE(NULLIF($4, 0), every), status = $5, error = '', failures = 0, failing = NULL,
-			listed = NULL, due = $6 WHERE id = $1`,
-		id, e.Name, e.Scopes, int64(e.Every/time.Second), calendar.AccountGood, due.Unix()))
+			listed = NULL, due = $6, links_new = COALESCE($7, links_new) WHERE id = $1`,
+		id, e.Name, e.Scopes, int64(e.Every/time.Second), calendar.AccountGood, due.Unix(), e.LinksNew))
 }
 
 // DueAccount implements [calendar.Accounts].
@@ -152,9 +152,12 @@ func (s mirrorStore) DeleteAccount(ctx context.Context, id calendar.AccountID) e
 // mirrorTx reads and changes mirrors in a transaction.
 type mirrorTx struct{ *transaction }
 
-const selectMirrors = `SELECT m.calendar_id, m.account_id, m.remote, m.cursor_text, m.round, m.whole, m.faults,
+const (
+	selectAnyMirrors = `SELECT m.calendar_id, m.account_id, m.remote, m.cursor_text, m.round, m.whole, m.faults,
 	m.error, m.checked, m.remote_name, m.doubted
-	FROM mirrors m JOIN calendars c ON c.id = m.calendar_id WHERE c.trashed IS NULL AND `
+	FROM mirrors m JOIN calendars c ON c.id = m.calendar_id WHERE `
+	selectMirrors = selectAnyMirrors + `c.trashed IS NULL AND `
+)
 
 var scanMirror = db.ScanInto(func(m *calendar.Mirror) []any {
 	return []any{
@@ -166,6 +169,46 @@ var scanMirror = db.ScanInto(func(m *calendar.Mirror) []any {
 // Mirrors implements [calendar.Accounts].
 func (s mirrorStore) Mirrors(ctx context.Context, id calendar.AccountID) ([]calendar.Mirror, error) {
 	return db.RowsOf(ctx, s.db.Reads, scanMirror, selectMirrors+`m.account_id = $1 ORDER BY m.calendar_id`, id)
+}
+
+// TrashedMirrors implements [calendar.Accounts].
+func (s mirrorStore) TrashedMirrors(ctx context.Context, id calendar.AccountID) ([]calendar.Mirror, error) {
+	return db.RowsOf(ctx, s.db.Reads, scanMirror,
+		selectAnyMirrors+`c.trashed IS NOT NULL AND m.account_id = $1 ORDER BY m.calendar_id`, id)
+}
+
+// ListedCalendars implements [calendar.Accounts].
+func (s mirrorStore) ListedCalendars(
+	ctx context.Context, id calendar.AccountID,
+) ([]calendar.ListedCalendar, error) {
+	return db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(l *calendar.ListedCalendar) []any {
+		return []any{&l.Remote, &l.Name, &l.Writable, &l.Missing}
+	}), `SELECT remote, name, writable, missing FROM listed_calendars WHERE account_id = $1 ORDER BY name, remote`, id)
+}
+
+// SetListedCalendars implements [calendar.Accounts].
+func (s mirrorStore) SetListedCalendars(
+	ctx context.Context, id calendar.AccountID, all []calendar.ListedCalendar, most int,
+) error {
+	return s.transact(ctx, func(t *transaction) error {
+		err := db.ExpectRow(t.Exec(ctx, `UPDATE linked_accounts SET name = name WHERE id = $1`, id))
+		if err == nil {
+			err = t.Run(ctx, `UPDATE listed_calendars SET missing = TRUE WHERE account_id = $1`, id)
+		}
+		for _, l := range all {
+			if err == nil {
+				err = t.Run(ctx, `INSERT INTO listed_calendars (account_id, remote, name, writable, missing)
+					VALUES ($1, $2, $3, $4, FALSE) ON CONFLICT (account_id, remote) DO UPDATE
+					SET name = excluded.name, writable = excluded.writable, missing = FALSE`,
+					id, l.Remote, l.Name, l.Writable)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return t.Run(ctx, `DELETE FROM listed_calendars WHERE account_id = $1 AND missing
+			AND (SELECT COUNT(*) FROM listed_calendars WHERE account_id = $1) > $2`, id, most)
+	})
 }
 
 // Mirror implements [calendar.Accounts].

@@ -36,6 +36,8 @@ func (h *Handler) linkedPages() []page {
 		postBack("linked-note/{id}", people, "linked", linkedPages.followNote),
 		postBack("linked-at/{kind}", people, "linked", linkConsentPages.beginLinking),
 		get("linked-at/back", people, linkConsentPages.endLinking),
+		get("linked/{account}", people, showing("linkedchoice", linkedPages.choiceContent)),
+		postBack("linked/{account}", people, "linked", linkedPages.chooseCalendars),
 		postBack("linked/{account}/look", people, "linked", linkedPages.lookAtLinked),
 		postBack("linked/{account}/unlink", people, "linked", linkedPages.unlinkAccount),
 	}
@@ -62,6 +64,9 @@ type linkedAccount struct {
 	// By is the app that linked it; "" for the visitor.
 	By        string
 	Calendars []linkedCalendar
+	// Chooses is set if the visitor can choose its calendars; Unlinked names those that are not linked.
+	Chooses  bool
+	Unlinked []string
 }
 
 // note is a feed that an app follows by itself.
@@ -128,6 +133,10 @@ func (p linkedPages) linkedContent() (linkedContent, error) {
 			}
 			a.Calendars = append(a.Calendars, one)
 		}
+		a.Chooses = l.Chooses
+		for _, other := range l.Unlinked {
+			a.Unlinked = append(a.Unlinked, excerpt(other.Name))
+		}
 		content.Accounts = append(content.Accounts, a)
 	}
 	return content, nil
@@ -151,7 +160,7 @@ func (p linkedPages) linkNew() error {
 		Secret: mirror.Secret{URL: p.field("url"), Alarms: p.field("alarms") != ""},
 	}
 	if p.field("kind") == "caldav" {
-		n.Provider = "caldav"
+		n.Provider, n.Choose = "caldav", true
 		n.Secret.Username, n.Secret.Password = p.field("username"), p.r.PostFormValue("password")
 	}
 	return p.linkedNow(n)
@@ -174,6 +183,9 @@ func (p linkedPages) linkedNow(n mirror.NewAccount) error {
 	linked, _, err := p.Service.Mirrors.Link(p.r.Context(), p.caller(), n)
 	if err == nil && linked.Mail {
 		return p.done("linked", "mail-linked")
+	}
+	if err == nil && linked.Chooses && len(linked.Calendars) == 0 {
+		return p.done("linked/"+string(linked.ID), "account-choose")
 	}
 	if err == nil {
 		return p.done("linked", "account-linked")
@@ -265,7 +277,7 @@ func (p linkConsentPages) endLinking() error {
 	if err != nil {
 		return p.notAgreed(consent, mirror.Told(err))
 	}
-	n.Provider = a.Kind
+	n.Provider, n.Choose = a.Kind, true
 	return linkedPages(p).linkedNow(n)
 }
 
@@ -287,6 +299,59 @@ func (p linkConsentPages) notAgreed(consent Consent, why string) error {
 // accountID returns the account id in the path.
 func (p linkedPages) accountID() calendar.AccountID {
 	return calendar.AccountID(p.r.PathValue("account"))
+}
+
+// linkedChoice is the content of the page that chooses the calendars of an account.
+type linkedChoice struct {
+	ID        calendar.AccountID
+	Name      string
+	Calendars []linkableCalendar
+	New       bool
+}
+
+type linkableCalendar struct {
+	choice
+	ReadOnly bool
+}
+
+// choiceContent is the choice as it stands. All calendars are chosen until the first one is linked.
+func (p linkedPages) choiceContent() (linkedChoice, error) {
+	l, err := p.Service.Mirrors.LinkedAccount(p.r.Context(), p.caller(), p.accountID())
+	if err != nil {
+		return linkedChoice{}, err
+	}
+	if !l.Chooses {
+		return linkedChoice{}, errMissing()
+	}
+	content := linkedChoice{ID: l.ID, Name: excerpt(l.Name), New: l.LinksNew}
+	for _, c := range l.Calendars {
+		content.Calendars = append(content.Calendars,
+			linkableCalendar{choice{c.State.Remote, excerpt(c.Name), true}, !c.Origin.Writable})
+	}
+	for _, c := range l.Unlinked {
+		content.Calendars = append(content.Calendars,
+			linkableCalendar{choice{c.Remote, excerpt(c.Name), len(l.Calendars) == 0}, !c.Writable})
+	}
+	slices.SortStableFunc(content.Calendars, func(a, b linkableCalendar) int { return cmp.Compare(a.Label, b.Label) })
+	return content, nil
+}
+
+// chooseCalendars links the ticked calendars and unlinks the others.
+func (p linkedPages) chooseCalendars() error {
+	chosen := mirror.Choice{Remotes: p.r.PostForm["calendar"], New: p.field("new") != ""}
+	_, err := p.Service.Mirrors.Choose(p.r.Context(), p.caller(), p.accountID(), chosen)
+	if err == nil {
+		return p.done("linked", "account-chosen")
+	}
+	content, failed := p.choiceContent()
+	if failed != nil {
+		return failed
+	}
+	for i, c := range content.Calendars {
+		content.Calendars[i].Chosen = slices.Contains(chosen.Remotes, c.Value)
+	}
+	content.New = chosen.New
+	return p.again("linkedchoice", content, err)
 }
 
 func (p linkedPages) lookAtLinked() error {

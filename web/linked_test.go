@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -254,6 +255,68 @@ func TestMailIsLinkedOnAPage(t *testing.T) {
 			shows(http.StatusOK, "None yet", "its key is forgotten")
 		b.get("apps/new").hides("read mail")
 	})
+}
+
+// TestCalendarsOfAnAccountAreChosen: a new account leads to the choice of its calendars, which can be changed later. An
+// address of the pages that is not the visitor's account is unknown.
+func TestCalendarsOfAnAccountAreChosen(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, database string) {
+		p := newPublisher(t)
+		h := open(t, database, func(c *web.Config) {
+			p.link(c)
+			c.Service.Mirrors.Providers["caldav"] = mirror.Provider{
+				Title: "Shelf", Every: time.Hour, Address: func(s mirror.Secret) string { return s.URL },
+				Open: func(mirror.Opening) (mirror.Source, error) { return shelf{}, nil },
+			}
+		})
+		h.user("ann")
+		h.user("bob")
+		ann, bob := h.as("ann"), h.as("bob")
+		page := ann.post("linked", "kind", "caldav", "url", "shelf.example", "username", "ann", "password", "x").
+			shows(http.StatusOK, "Choose the calendars to link", "<b>Club", "School", "read-only")
+		if n := strings.Count(page.body, `name="calendar"`); n != 2 || strings.Count(page.body, " checked") != n {
+			t.Errorf("%d calendars are offered, and not all ticked", n)
+		}
+		found := linkedPath.FindStringSubmatch(ann.get("linked").shows(http.StatusOK, "Not linked", "School").body)
+		if found == nil {
+			t.Fatal("no account on the page")
+		}
+		account := "linked/" + found[1]
+		bob.get(account).shows(http.StatusNotFound).hides("School")
+		bob.post(account, "calendar", "s").shows(http.StatusNotFound).hides("School")
+		ticks := func(page shown, want ...string) {
+			t.Helper()
+			var got []string
+			for _, tick := range ticked.FindAllStringSubmatch(page.body, -1) {
+				got = append(got, tick[1])
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("ticked are %q, not %q", got, want)
+			}
+		}
+		ticks(ann.post(account, "calendar", "unknown", "calendar", "s", "new", "yes").
+			shows(http.StatusUnprocessableEntity, "no calendar"), "s", "yes")
+		ann.post(account, "calendar", "s").at("linked?done=account-chosen").shows(http.StatusOK, "Not linked:",
+			"<b>Club")
+		ticks(ann.get(account), "s")
+		ann.post(account, "calendar", "c", "new", "yes").at("linked?done=account-chosen").shows(http.StatusOK, "School")
+		ticks(ann.get(account), "c", "yes")
+		ann.get("trash").shows(http.StatusOK, "School")
+	})
+}
+
+var ticked = regexp.MustCompile(`value="([^"]*)" checked`)
+
+// shelf is an account with two calendars and no entries.
+type shelf struct{ mirror.Source }
+
+func (shelf) Calendars(context.Context) ([]mirror.Remote, error) {
+	return []mirror.Remote{{ID: "c", Name: "<b>Club", Writable: true}, {ID: "s", Name: "School"}}, nil
+}
+
+func (shelf) Changes(context.Context, string, string) (mirror.Changes, error) {
+	return mirror.Changes{Cursor: "end", Whole: true}, nil
 }
 
 // mailer is a provider of mail whose owner agrees.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,9 @@ type NewAccount struct {
 	Subject, Scopes string
 	// Every is the interval between two syncs; 0 means the source's default.
 	Every time.Duration
+	// Choose links none of several calendars yet: the owner chooses with [Mirror.Choose]. Calendars that appear later
+	// are not linked by themselves.
+	Choose bool
 	// note is the subscription, made by an app, that will show the feed; empty if there is none. See
 	// [Mirror.FollowNote].
 	note calendar.CalendarID
@@ -39,6 +43,9 @@ type Linked struct {
 	// Mail is set if the account has mail and no calendars.
 	Mail      bool
 	Calendars []LinkedCalendar
+	// Chooses is set if the owner can choose among its calendars. Unlinked are those that are not linked.
+	Chooses  bool
+	Unlinked []calendar.ListedCalendar
 }
 
 // LinkedCalendar is a calendar that mirrors one of an account.
@@ -91,7 +98,7 @@ func (m *Mirror) Link(ctx context.Context, c calendar.Caller, n NewAccount) (Lin
 		ID: calendar.AccountID(m.NewID()), Owner: c.User.ID, Provider: n.Provider, Name: n.Name,
 		Address: p.Address(n.Secret), Subject: n.Subject,
 		Scopes: n.Scopes, Every: n.Every, Status: calendar.AccountGood, Created: m.Now(), Due: m.Now().Add(time.Hour),
-		Maker: c.Maker(),
+		Maker: c.Maker(), LinksNew: !n.Choose,
 	}
 	if a.Name == "" {
 		a.Name = a.Address
@@ -169,7 +176,15 @@ func (m *Mirror) first(
 		}
 	}
 	for _, r := range remotes[:min(len(remotes), calendarsMost)] {
+		if n.Choose && len(remotes) > 1 {
+			break
+		}
 		if err := m.place(within, c, a, r, n.note); err != nil {
+			return calendar.Arrived{}, err
+		}
+	}
+	if !p.Feed {
+		if err := m.list(within, a, remotes); err != nil {
 			return calendar.Arrived{}, err
 		}
 	}
@@ -225,8 +240,8 @@ func nameOf(name string) string {
 	return strings.ToValidUTF8(name[:min(len(name), calendar.MaxNameLength)], "")
 }
 
-// discover creates calendars for new remote calendars of an account. A feed always has exactly one. A calendar whose
-// mirror is in the trash stays there.
+// discover lists the calendars of an account and links the new ones, if its owner wants that. A feed always has exactly
+// one. A calendar that was listed before without a mirror is not new: its owner did not choose it, or deleted it here.
 func (m *Mirror) discover(ctx context.Context, source Source, a calendar.Account, p Provider) error {
 	if p.Feed {
 		return nil
@@ -239,10 +254,18 @@ func (m *Mirror) discover(ctx context.Context, source Source, a calendar.Account
 	if err != nil {
 		return err
 	}
+	before, err := m.Store.ListedCalendars(ctx, a.ID)
+	if err != nil {
+		return err
+	}
 	known, shown := map[string]bool{}, map[string]calendar.Mirror{}
+	for _, one := range before {
+		known[one.Remote] = true
+	}
 	for _, one := range mirrors {
 		known[one.Remote], shown[one.Remote] = true, one
 	}
+	linked := len(shown)
 	owner := calendar.Caller{
 		User: calendar.User{ID: a.Owner}, Scopes: calendar.ScopeAll, Agent: calendar.SourceAgent(a.Name),
 	}
@@ -252,15 +275,16 @@ func (m *Mirror) discover(ctx context.Context, source Source, a calendar.Account
 				return err
 			}
 		}
-		if known[r.ID] || len(known) >= calendarsMost {
+		if known[r.ID] || !a.LinksNew || linked >= calendarsMost {
 			continue
 		}
 		known[r.ID] = true
+		linked++
 		if err := m.show(ctx, owner, a, r); err != nil && calendar.ReasonOf(err) != calendar.Exists {
 			return err
 		}
 	}
-	return nil
+	return m.list(ctx, a, remotes)
 }
 
 // follow applies the remote calendar's name, write permission and address.
@@ -313,6 +337,14 @@ func (m *Mirror) LinkedAccounts(ctx context.Context, c calendar.Caller) ([]Linke
 	return all, nil
 }
 
+// LinkedAccount returns an account of the caller, with its calendars.
+func (m *Mirror) LinkedAccount(ctx context.Context, c calendar.Caller, id calendar.AccountID) (Linked, error) {
+	if err := c.MayOwn(calendar.ReadObjects); err != nil {
+		return Linked{}, err
+	}
+	return m.linked(ctx, c, id)
+}
+
 func (m *Mirror) linked(ctx context.Context, c calendar.Caller, id calendar.AccountID) (Linked, error) {
 	a, err := m.own(ctx, c, id)
 	if err != nil {
@@ -361,7 +393,21 @@ func (m *Mirror) with(ctx context.Context, c calendar.Caller, a calendar.Account
 		}
 		one.Calendars = append(one.Calendars, LinkedCalendar{cal, state, faults})
 	}
-	return one, nil
+	return one, m.chooses(ctx, &one)
+}
+
+// chooses adds the calendars of an account that are not linked.
+func (m *Mirror) chooses(ctx context.Context, one *Linked) error {
+	if p, ok := m.Providers[one.Provider]; !ok || p.Feed || p.Mail {
+		return nil
+	}
+	listed, err := m.Store.ListedCalendars(ctx, one.ID)
+	one.Chooses = true
+	one.Unlinked = slices.DeleteFunc(listed, func(l calendar.ListedCalendar) bool {
+		return l.Missing ||
+			slices.ContainsFunc(one.Calendars, func(c LinkedCalendar) bool { return c.State.Remote == l.Remote })
+	})
+	return err
 }
 
 // Refresh syncs an account now.

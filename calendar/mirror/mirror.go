@@ -15,6 +15,9 @@ type Ledger interface {
 		ctx context.Context, c calendar.Caller, n calendar.NewCalendar, m calendar.Mirror, o calendar.Origin,
 	) (calendar.Calendar, error)
 	DeleteCalendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID) error
+	RestoreCalendar(
+		ctx context.Context, c calendar.Caller, id calendar.CalendarID, as calendar.Segment,
+	) (calendar.RestoredCalendar, error)
 	FillNote(ctx context.Context, c calendar.Caller, m calendar.Mirror, o calendar.Origin) error
 	Follow(ctx context.Context, cal calendar.Calendar, m calendar.Mirror, name string, from calendar.Origin) error
 	Arrive(ctx context.Context, cal calendar.Calendar, a calendar.Arrival) (calendar.Arrived, error)

@@ -44,6 +44,8 @@ type model struct {
 	quiet bool
 	// name is what people call the calendar there; "" for Elsewhere. password is what lets us in.
 	name, password string
+	// others are further calendars, without entries.
+	others []string
 	// asFeed makes the account a feed, budget limits the work of a user's feeds in a day.
 	asFeed bool
 	budget int64
@@ -66,13 +68,20 @@ func (m *model) provider() mirror.Provider {
 }
 
 func (m *model) Calendars(context.Context) ([]mirror.Remote, error) {
-	return []mirror.Remote{{ID: "one", Name: cmp.Or(m.name, "Elsewhere"), Writable: !m.readOnly}}, nil
+	all := []mirror.Remote{{ID: "one", Name: cmp.Or(m.name, "Elsewhere"), Writable: !m.readOnly}}
+	for _, name := range m.others {
+		all = append(all, mirror.Remote{ID: "id of " + name, Name: name})
+	}
+	return all, nil
 }
 
 // Changes gives pages of two, or of the size.
-func (m *model) Changes(_ context.Context, _, cursor string) (mirror.Changes, error) {
+func (m *model) Changes(_ context.Context, remote, cursor string) (mirror.Changes, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if remote != "one" {
+		return mirror.Changes{Cursor: "end", Whole: true}, nil
+	}
 	m.calls++
 	if err, _ := m.fault(); err != nil {
 		return mirror.Changes{}, err

@@ -55,6 +55,7 @@ func commands() []command.Command {
 		admin.RevokeLinkCommand(),
 		admin.LinkCalendarCommand(),
 		admin.LinkAccountCommand(),
+		admin.ChooseCalendarsCommand(),
 		admin.ListAccountsCommand(),
 		admin.RefreshCommand(),
 		admin.UnlinkAccountCommand(),

@@ -25,6 +25,7 @@ func mirrorTests() []test {
 		{"stores its position", mirrorRemembers},
 		{"stores objects by ref and by UID", mirrorRemembersObjects},
 		{"finds objects missing from a listing", mirrorFindsGone},
+		{"lists the calendars of an account", accountListsCalendars},
 		{"is hidden in the trash", mirrorInTrash},
 		{"is excluded from scheduling", mirrorIsNotScheduled},
 	}
@@ -39,7 +40,7 @@ func (b *bundle) account(owner calendar.User, provider string) calendar.Account 
 		Address: "https://example.org/", Subject: "sub", Scopes: "read",
 		Secret: []byte("sealed " + id), Key: "k1", Every: time.Hour, Status: calendar.AccountGood,
 		Created: b.now(), Due: b.now(),
-		Maker: calendar.Actor{Token: "token", Agent: "Claude"},
+		Maker: calendar.Actor{Token: "token", Agent: "Claude"}, LinksNew: true,
 	}
 	b.must(b.InsertAccount(b.Context(), a, 100))
 	return a
@@ -79,9 +80,10 @@ func accountComesBack(b *bundle) {
 		time.Time{}, time.Time{}, b.now()
 	b.must(b.SetAccount(b.Context(), want.ID, calendar.AccountEdit{}, want.Due))
 	gives(b, "what its owner asks anew", want)(b.Account(b.Context(), want.ID))
-	want.Name, want.Scopes, want.Every = "another", "write", time.Minute
-	b.must(b.SetAccount(b.Context(), want.ID,
-		calendar.AccountEdit{Name: want.Name, Scopes: want.Scopes, Every: want.Every}, want.Due))
+	want.Name, want.Scopes, want.Every, want.LinksNew = "another", "write", time.Minute, false
+	b.must(b.SetAccount(b.Context(), want.ID, calendar.AccountEdit{
+		Name: want.Name, Scopes: want.Scopes, Every: want.Every, LinksNew: &want.LinksNew,
+	}, want.Due))
 	gives(b, "what its owner changed", want)(b.Account(b.Context(), want.ID))
 	b.refused(b.SetAccount(b.Context(), "unknown", calendar.AccountEdit{}, want.Due), calendar.NotFound, "")
 	want.ID, want.Owner = "nobody's", "nobody"
@@ -313,6 +315,26 @@ func mirrorFindsGone(b *bundle) {
 	})
 }
 
+func accountListsCalendars(b *bundle) {
+	ann := b.user("ann")
+	a := b.account(ann, "caldav")
+	work := calendar.ListedCalendar{Remote: "w", Name: "Work", Writable: true}
+	home := calendar.ListedCalendar{Remote: "h", Name: "Home"}
+	set := func(most int, all ...calendar.ListedCalendar) error {
+		return b.SetListedCalendars(b.Context(), a.ID, all, most)
+	}
+	b.must(set(2, work, home))
+	gives(b, "listed", []calendar.ListedCalendar{home, work})(b.ListedCalendars(b.Context(), a.ID))
+	b.must(set(2, work))
+	home.Missing = true
+	gives(b, "a missing one", []calendar.ListedCalendar{home, work})(b.ListedCalendars(b.Context(), a.ID))
+	b.must(set(2, work, calendar.ListedCalendar{Remote: "n", Name: "New"}))
+	gives(b, "without the missing one, which is one too many",
+		[]calendar.ListedCalendar{{Remote: "n", Name: "New"}, work})(b.ListedCalendars(b.Context(), a.ID))
+	a.ID = "unknown"
+	b.refused(set(2, work), calendar.NotFound, "")
+}
+
 func mirrorInTrash(b *bundle) {
 	ann := b.user("ann")
 	a := b.account(ann, "ics")
@@ -321,6 +343,9 @@ func mirrorInTrash(b *bundle) {
 	all, err := b.Mirrors(b.Context(), a.ID)
 	b.must(err)
 	same(b, "mirrors", len(all), 0)
+	trashed, err := b.TrashedMirrors(b.Context(), a.ID)
+	b.must(err)
+	same(b, "mirrors in the trash", len(trashed), 1)
 	b.update(func(tx calendar.Tx) error { return tx.UntrashCalendar(b.Context(), cal.ID, "back") })
 	b.does(b.Mirror(b.Context(), cal.ID))
 }

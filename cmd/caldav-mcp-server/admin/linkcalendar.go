@@ -88,6 +88,12 @@ func linkNew(ctx context.Context, d *command.Context, n mirror.NewAccount) error
 				console.Shown(linked.Address), linked.ID)
 		}
 	}
+	for _, c := range linked.Unlinked {
+		if !d.JSON {
+			d.Say("the calendar %q of %s is not linked (account %s)\n", console.Shown(c.Name),
+				console.Shown(linked.Address), linked.ID)
+		}
+	}
 	return d.Done(account, "%s\n", arrivedText(arrived))
 }
 

@@ -40,7 +40,7 @@ func linkByConsent(ctx context.Context, d *command.Context, o linkAccountOptions
 	if err != nil {
 		return err
 	}
-	n.Name, n.Every = o.name, o.every
+	n.Name, n.Every, n.Choose = o.name, o.every, o.choose
 	return linkNew(ctx, d, n)
 }
 

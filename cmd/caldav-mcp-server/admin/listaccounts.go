@@ -32,10 +32,19 @@ type listedAccount struct {
 	Checked   *time.Time         `json:"checked"`
 	Due       *time.Time         `json:"due"`
 	Calendars []listedMirror     `json:"calendars"`
+	Unlinked  []listedRemote     `json:"not_linked,omitempty"`
+}
+
+// listedRemote is a calendar of an account that is not linked.
+type listedRemote struct {
+	Remote   string `json:"remote"`
+	Name     string `json:"name"`
+	Writable bool   `json:"writable"`
 }
 
 type listedMirror struct {
 	ID       calendar.CalendarID `json:"id"`
+	Remote   string              `json:"remote"`
 	Name     string              `json:"name"`
 	Writable bool                `json:"writable"`
 	Refused  int64               `json:"kept_out,omitempty"`
@@ -56,11 +65,17 @@ func accountJSON(a ownedAccount) listedAccount {
 		for _, f := range c.KeptOut {
 			faults = append(faults, listedFault{f.UID, f.Fault})
 		}
-		all = append(all, listedMirror{c.ID, c.Name, c.Origin.Writable, c.State.Faults, faults, c.State.Error})
+		all = append(all, listedMirror{
+			c.ID, c.State.Remote, c.Name, c.Origin.Writable, c.State.Faults, faults, c.State.Error,
+		})
+	}
+	var unlinked []listedRemote
+	for _, c := range a.Unlinked {
+		unlinked = append(unlinked, listedRemote{c.Remote, c.Name, c.Writable})
 	}
 	return listedAccount{
 		a.ID, a.user.Name, a.Provider, a.Name, a.Address, string(a.Status), a.Error, console.JSONTime(a.Checked),
-		console.JSONTime(a.Due), all,
+		console.JSONTime(a.Due), all, unlinked,
 	}
 }
 
