@@ -120,6 +120,12 @@ compat: ## Run real clients against the server on both engines
 	ERRANDS=all compat/run
 	ERRANDS=all compat/run --engine postgres
 
+.PHONY: screenshots
+screenshots: ## Write the pictures in docs/pictures from demo data
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/ ./cmd/caldav-mcp-server
+	PICTURES=$(CURDIR)/docs/pictures compat/with-server bin/caldav-mcp-server bash -c \
+		'exec compat/pages "$$COMPAT_CALDAV" "$$COMPAT_USER" "$$COMPAT_PASSWORD"'
+
 .PHONY: clean
 clean: ## Remove build results
 	rm -rf bin dist .cache

@@ -45,9 +45,11 @@ func (h *house) ask(name, method, path, depth, body string) string {
 	return string(text)
 }
 
-// put stores an object as a calendar app does.
-func (h *house) put(name, uid string, lines ...string) {
-	h.ask(name, http.MethodPut, "/dav/calendars/"+name+"/personal/"+uid+".ics", "0",
+// put stores an event as a calendar app does.
+func (h *house) put(name, uid string, lines ...string) { h.putIn("personal", name, uid, lines...) }
+
+func (h *house) putIn(calendar, name, uid string, lines ...string) {
+	h.ask(name, http.MethodPut, "/dav/calendars/"+name+"/"+calendar+"/"+uid+".ics", "0",
 		"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//walker//EN\r\nBEGIN:VEVENT\r\nUID:"+uid+
 			"\r\nDTSTAMP:20260101T000000Z\r\n"+strings.Join(lines, "\r\n")+"\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")
 }
