@@ -33,6 +33,10 @@ func errands() []errand {
 		{"add on a phone in the dark", false, phoneInDark},
 		{"two tabs edit one event", false, twoTabs},
 		{"move an event to another calendar", false, carry},
+		{"invite two people and a room at the first time when all are free", false, guestsAndRoom},
+		{"subscribe to school holidays", false, holidays},
+		{"invite a partner, who sees two calendars in the zone of the phone within a minute", false, partner},
+		{"import Google's archive of 15,000 events", false, takeout},
 	}
 }
 
@@ -423,7 +427,8 @@ func carry(h *house) {
 	p.press("#new ~ form button")
 	p.find("Yoga", "2027-05-03")
 	p.click("details:has(#to) summary")
-	p.tell(`(o => { o.selected = true; })([...document.querySelectorAll("#to option")].find(o => o.text.includes("Sport")))`)
+	p.tell(`(o => { o.selected = true; })([...document.querySelectorAll("#to option")]
+		.find(o => o.text.includes("Sport")))`)
 	p.press("button[name=do][value=move]")
 	p.says("Sport")
 	h.one(h.user, "VEVENT", "Yoga")
