@@ -44,7 +44,8 @@ func (s shareStore) Links(ctx context.Context, owner calendar.UserID) ([]auth.Li
 func (s shareStore) InsertLink(ctx context.Context, l auth.Link, h auth.SecretHash) error {
 	return db.ExpectRow(s.write(ctx,
 		`INSERT INTO links (id, calendar_id, name, access, hash, created, expires, used, revoked, embed)
-		SELECT $1, id, $3, $4, $5, $6, $7, $8, $9, $11 FROM calendars WHERE id = $2 AND owner_id = $10 AND trashed IS NULL`,
+		SELECT $1, id, $3, $4, $5, $6, $7, $8, $9, $11 FROM calendars
+		WHERE id = $2 AND owner_id = $10 AND trashed IS NULL`,
 		l.ID, l.Calendar, l.Name, l.Access.Word(), h, l.Created.Unix(),
 		unlessZero(l.Expires), unlessZero(l.LastUsed), unlessZero(l.Revoked), l.Owner.ID, l.Embed))
 }
