@@ -218,3 +218,28 @@ func TestRoomPages(t *testing.T) {
 			shows(http.StatusOK, "No rooms yet")
 	})
 }
+
+// The page of the audit log filters by user and outcome; foreign text is inert, and only administrators see it.
+func TestAuditPage(t *testing.T) {
+	t.Parallel()
+	events := []web.AuditEvent{
+		{Door: "caldav", User: "ann", Did: "PUT /dav", Outcome: "ok"},
+		{Door: "caldav", User: "<b>eve", Did: "POST /account/sign-in", Outcome: "refused"},
+		{Door: "command", Did: "set-user", Whom: "ann", Outcome: "ok"},
+	}
+	each(t, func(h *house) {
+		h.admin()
+		h.user("ann")
+		root := h.as("root")
+		root.get("audit").shows(http.StatusOK, "PUT /dav", "set-user", "<b>eve", "Earlier events").hides("<b>eve")
+		root.get("audit?user=ANN").shows(http.StatusOK, "PUT /dav", "set-user").hides("sign-in<")
+		root.get("audit?outcome=refused").shows(http.StatusOK, "POST /account/sign-in").hides("PUT /dav")
+		root.get("audit?what=set-&before=x").shows(http.StatusOK, "set-user").hides("PUT /dav")
+		root.get("audit?user=nobody").shows(http.StatusOK, "No events found so far")
+		h.as("ann").get("audit").shows(http.StatusNotFound, "no such page")
+	}, func(c *web.Config) {
+		c.Audit = func(_ int64, _ int, match func(web.AuditEvent) bool) ([]web.AuditEvent, int64, error) {
+			return slices.DeleteFunc(slices.Clone(events), func(e web.AuditEvent) bool { return !match(e) }), 7, nil
+		}
+	})
+}

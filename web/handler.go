@@ -63,6 +63,8 @@ type Config struct {
 	Refused func(ctx context.Context)
 	// Did passes an action and the other user that it concerns to the audit log; nil if there is none.
 	Did func(ctx context.Context, what, whom string)
+	// Audit reads the audit log; nil if it is no file.
+	Audit AuditReader
 	// NewUser creates a user with their initial calendars; ChangeUser changes one, with all consequences.
 	NewUser    func(context.Context, auth.NewUser) (calendar.User, error)
 	ChangeUser func(ctx context.Context, name string, e auth.UserEdit) (calendar.User, error)

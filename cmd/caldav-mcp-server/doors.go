@@ -146,6 +146,14 @@ func (p *program) pages(ctx context.Context, front *frontage, h *app.App, log *s
 		Did:     func(ctx context.Context, what, whom string) { server.RecordOf(ctx).Did(what, whom) },
 		Now:     p.Now, Version: p.Version, Logger: log,
 	}
+	if audit := front.server.Audit(); audit.Readable() {
+		config.Audit = func(before int64, most int, match func(web.AuditEvent) bool) ([]web.AuditEvent, int64, error) {
+			found, next, err := audit.Read(before, most, func(d server.AuditEvent) bool {
+				return match(web.AuditEvent(d))
+			})
+			return console.Each(found, func(d server.AuditEvent) web.AuditEvent { return web.AuditEvent(d) }), next, err
+		}
+	}
 	if err := p.mailPages(ctx, front.Config, h, &config); err != nil {
 		return nil, fmt.Errorf("the pages: %w", err)
 	}
