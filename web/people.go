@@ -21,6 +21,11 @@ func (h *Handler) peoplePages() []page {
 		// Not below people/: a user may have that name.
 		get("invite", provenAdmins, userPages.inviteForm),
 		post("invite", provenAdmins, userPages.invite),
+		get("import-users", provenAdmins, showing("importusers", userPages.importUsersContent)),
+		{
+			method: http.MethodPost, path: "import-users", who: provenAdmins, body: maxUserList + maxForm,
+			serve: serving(userPages.importUsers),
+		},
 		get("audit", admins, showing("audit", userPages.audit)),
 		get("people/{name}", admins, showing("person", userPages.wantedPerson)),
 		post("people/{name}", provenAdmins, userPages.changePerson),

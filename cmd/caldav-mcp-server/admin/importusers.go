@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"caldav-mcp-server/auth"
+	"caldav-mcp-server/auth/userlist"
 	"caldav-mcp-server/calendar"
-	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
@@ -32,7 +32,7 @@ for listed users who have no password yet; their old links end.
 // importUsersOptions are the flags of import-users.
 type importUsersOptions struct {
 	dry, newLinks bool
-	list          []wantedUser
+	list          []userlist.Line
 }
 
 // userOutcome is the outcome of a line in a list of users.
@@ -62,8 +62,14 @@ func ImportUsersCommand() command.Command {
 			return err
 		},
 		Run: func(ctx context.Context, d *command.Context, _ []string) error {
-			i := userImport{App: d.App, options: o, pages: d.Config.PagesURL()}
-			all := i.all(ctx, o.list)
+			all := userOutcomes(userlist.Importer{
+				Auth: d.App.Auth, NewUser: d.App.CreateUser,
+				ChangeUser: func(ctx context.Context, name string, e auth.UserEdit) (calendar.User, error) {
+					u, _, err := d.App.ChangeUser(ctx, name, e)
+					return u, err
+				},
+				Address: func(secret auth.Secret) string { return d.Config.PagesURL() + "key/" + string(secret) },
+			}.Import(ctx, o.list, userlist.Options{Dry: o.dry, NewLinks: o.newLinks}))
 			if slices.ContainsFunc(all, func(u userOutcome) bool { return u.Link != "" }) {
 				defer sayLocal(d)
 			}
@@ -72,102 +78,29 @@ func ImportUsersCommand() command.Command {
 	}
 }
 
-func usersOf(p *console.Console, file string) ([]wantedUser, error) {
+func usersOf(p *console.Console, file string) ([]userlist.Line, error) {
 	if file == "-" {
-		return readUsers(p.Stdin)
+		return userlist.Read(p.Stdin)
 	}
 	f, err := os.Open(file) // the administrator names it
 	if err != nil {
 		return nil, fmt.Errorf("opening the list: %w", err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	return readUsers(f)
+	return userlist.Read(f)
 }
 
-// userImport creates and changes users.
-type userImport struct {
-	*app.App
-	options importUsersOptions
-	pages   string
-}
-
-func (i *userImport) all(ctx context.Context, list []wantedUser) []userOutcome {
-	return console.Each(list, func(w wantedUser) userOutcome {
-		out := userOutcome{Line: w.line, User: w.name}
-		err := w.wrong
-		if err == nil {
-			err = i.one(ctx, w, &out)
+// userOutcomes converts the outcomes for the output.
+func userOutcomes(all []userlist.Outcome) []userOutcome {
+	return console.Each(all, func(o userlist.Outcome) userOutcome {
+		out := userOutcome{
+			Line: o.Line, User: o.User, Outcome: o.Outcome, Link: o.Link, Expires: console.JSONTime(o.Expires),
 		}
-		if err != nil {
-			out.Outcome, out.Error = "failed", err.Error()
+		if o.Error != nil {
+			out.Error = o.Error.Error()
 		}
 		return out
 	})
-}
-
-func (i *userImport) one(ctx context.Context, w wantedUser, out *userOutcome) error {
-	u, err := i.Auth.User(ctx, w.name)
-	switch {
-	case err == nil:
-		return i.change(ctx, u, w, out)
-	case calendar.ReasonOf(err) != calendar.NotFound:
-		return err
-	}
-	out.Outcome = "created"
-	if i.options.dry {
-		return nil
-	}
-	if _, err := i.CreateUser(ctx, auth.NewUser{
-		Name: w.name, DisplayName: or(w.edit.DisplayName), Email: or(w.edit.Email), Timezone: or(w.edit.Timezone),
-		Admin: or(w.edit.Admin), Invited: true,
-	}); err != nil {
-		return err
-	}
-	// The fields that CreateUser does not take.
-	if rest := (auth.UserEdit{
-		Disabled: w.edit.Disabled, QuotaCalendars: w.edit.QuotaCalendars, QuotaObjects: w.edit.QuotaObjects,
-		QuotaBytes: w.edit.QuotaBytes,
-	}); rest != (auth.UserEdit{}) {
-		if _, err := i.Auth.ChangeUser(ctx, w.name, rest); err != nil {
-			return err
-		}
-	}
-	return i.link(ctx, w.name, out)
-}
-
-func (i *userImport) change(ctx context.Context, u calendar.User, w wantedUser, out *userOutcome) error {
-	if out.Outcome = "unchanged"; !w.edit.Leaves(u) {
-		out.Outcome = "changed"
-		if !i.options.dry {
-			if _, _, err := i.ChangeUser(ctx, u.Name, w.edit); err != nil {
-				return err
-			}
-		}
-	}
-	if !i.options.newLinks || i.options.dry {
-		return nil
-	}
-	factors, err := i.Auth.Factors(ctx, u)
-	if err != nil || factors != (auth.Factors{}) {
-		return err
-	}
-	return i.link(ctx, u.Name, out)
-}
-
-// link creates the link for a user to choose a password.
-func (i *userImport) link(ctx context.Context, user string, out *userOutcome) error {
-	v, secret, err := i.Auth.CreatePasswordLink(ctx, user, auth.Invitation)
-	if err == nil {
-		out.Link, out.Expires = i.pages+"key/"+string(secret), console.JSONTime(v.Expires)
-	}
-	return err
-}
-
-func or[T any](value *T) (v T) {
-	if value != nil {
-		v = *value
-	}
-	return v
 }
 
 // tellUsers prints the outcome of each line. It returns an error if a line failed.

@@ -1,4 +1,5 @@
-package admin
+// Package userlist reads lists of users, as CSV or JSON lines, and creates or changes the users in them.
+package userlist
 
 import (
 	"bufio"
@@ -17,19 +18,19 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// wantedUser is a line in a list of users. Fields that it lacks stay unchanged.
-type wantedUser struct {
-	line int
-	name string
-	edit auth.UserEdit
-	// wrong is the error in the line.
-	wrong error
+// Line is a line in a list of users. Fields that it lacks stay unchanged.
+type Line struct {
+	Number int
+	Name   string
+	Edit   auth.UserEdit
+	// Wrong is the error in the line.
+	Wrong error
 }
 
 // userFields are the fields of a line. In JSON they have the same names as in the output of list-users.
-var userFields = map[string]func(w *wantedUser, text string) error{
-	"name": func(w *wantedUser, text string) (err error) {
-		w.name, err = auth.CanonicalName(text)
+var userFields = map[string]func(w *Line, text string) error{
+	"name": func(w *Line, text string) (err error) {
+		w.Name, err = auth.CanonicalName(text)
 		return err
 	},
 	"display_name":    userText(func(e *auth.UserEdit) **string { return &e.DisplayName }),
@@ -42,23 +43,33 @@ var userFields = map[string]func(w *wantedUser, text string) error{
 	"quota_bytes":     userQuota(func(e *auth.UserEdit) **int64 { return &e.QuotaBytes }),
 }
 
-func userText(field func(*auth.UserEdit) **string) func(*wantedUser, string) error {
-	return func(w *wantedUser, text string) error {
-		*field(&w.edit) = &text
+func userText(field func(*auth.UserEdit) **string) func(*Line, string) error {
+	return func(w *Line, text string) error {
+		*field(&w.Edit) = &text
 		return nil
 	}
 }
 
-func userSwitch(field func(*auth.UserEdit) **bool) func(*wantedUser, string) error {
-	return func(w *wantedUser, text string) error { return parseSwitch(field(&w.edit), text) }
+func userSwitch(field func(*auth.UserEdit) **bool) func(*Line, string) error {
+	return func(w *Line, text string) error {
+		if text != "true" && text != "false" {
+			return errors.New("is not true or false")
+		}
+		*field(&w.Edit) = new(text == "true")
+		return nil
+	}
 }
 
-func userQuota(field func(*auth.UserEdit) **int64) func(*wantedUser, string) error {
-	return func(w *wantedUser, text string) error { return parseQuota(field(&w.edit), text) }
+func userQuota(field func(*auth.UserEdit) **int64) func(*Line, string) error {
+	return func(w *Line, text string) error {
+		n, err := calendar.ParseBound(text)
+		*field(&w.Edit) = &n
+		return err
+	}
 }
 
 // set parses one field. An empty one is ignored, like an empty cell in a table.
-func (w *wantedUser) set(field, text string) error {
+func (w *Line) set(field, text string) error {
 	if text = strings.TrimSpace(text); text == "" {
 		return nil
 	}
@@ -87,8 +98,8 @@ func known(field string) error {
 // mostListed limits a list of users, in bytes.
 const mostListed = 64 << 20
 
-// readUsers parses a list: JSON lines if it starts with a brace, otherwise CSV with a header line.
-func readUsers(r io.Reader) ([]wantedUser, error) {
+// Read parses a list: JSON lines if it starts with a brace, otherwise CSV with a header line.
+func Read(r io.Reader) ([]Line, error) {
 	data, err := io.ReadAll(io.LimitReader(r, mostListed+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading the list: %w", err)
@@ -115,24 +126,24 @@ func readUsers(r io.Reader) ([]wantedUser, error) {
 }
 
 // checkNames refuses a line without a name, and a second line with the same name.
-func checkNames(all []wantedUser) {
+func checkNames(all []Line) {
 	first := map[string]int{}
 	for i := range all {
 		w := &all[i]
-		switch before := first[w.name]; {
-		case w.wrong != nil:
-		case w.name == "":
-			w.wrong = errors.New("it has no name")
+		switch before := first[w.Name]; {
+		case w.Wrong != nil:
+		case w.Name == "":
+			w.Wrong = errors.New("it has no name")
 		case before != 0:
-			w.wrong = fmt.Errorf("line %d is about %s, too", before, w.name)
+			w.Wrong = fmt.Errorf("line %d is about %s, too", before, w.Name)
 		default:
-			first[w.name] = w.line
-			w.wrong = w.edit.Validate()
+			first[w.Name] = w.Number
+			w.Wrong = w.Edit.Validate()
 		}
 	}
 }
 
-func readUserTable(data []byte) ([]wantedUser, error) {
+func readUserTable(data []byte) ([]Line, error) {
 	r := csv.NewReader(bytes.NewReader(data))
 	r.FieldsPerRecord, r.TrimLeadingSpace = -1, true
 	if head, _, _ := bytes.Cut(data, []byte("\n")); bytes.Count(head, []byte(";")) > bytes.Count(head, []byte(",")) {
@@ -148,7 +159,7 @@ func readUserTable(data []byte) ([]wantedUser, error) {
 			return nil, err
 		}
 	}
-	var all []wantedUser
+	var all []Line
 	for {
 		cells, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -157,22 +168,22 @@ func readUserTable(data []byte) ([]wantedUser, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the list cannot be read: %w", err)
 		}
-		w := wantedUser{}
-		w.line, _ = r.FieldPos(0)
+		w := Line{}
+		w.Number, _ = r.FieldPos(0)
 		if len(cells) > len(heads) {
-			w.wrong = fmt.Errorf("it has %d cells, but the header has %d", len(cells), len(heads))
+			w.Wrong = fmt.Errorf("it has %d cells, but the header has %d", len(cells), len(heads))
 		}
 		for i, cell := range cells[:min(len(cells), len(heads))] {
-			if err := w.set(heads[i], cell); err != nil && w.wrong == nil {
-				w.wrong = err
+			if err := w.set(heads[i], cell); err != nil && w.Wrong == nil {
+				w.Wrong = err
 			}
 		}
 		all = append(all, w)
 	}
 }
 
-func readUserLines(data []byte) ([]wantedUser, error) {
-	var all []wantedUser
+func readUserLines(data []byte) ([]Line, error) {
+	var all []Line
 	lines := bufio.NewScanner(bytes.NewReader(data))
 	lines.Buffer(nil, 1<<20)
 	for n := 1; lines.Scan(); n++ {
@@ -180,8 +191,8 @@ func readUserLines(data []byte) ([]wantedUser, error) {
 		if len(line) == 0 {
 			continue
 		}
-		w := wantedUser{line: n}
-		w.wrong = w.read(line)
+		w := Line{Number: n}
+		w.Wrong = w.read(line)
 		all = append(all, w)
 	}
 	if err := lines.Err(); err != nil {
@@ -191,7 +202,7 @@ func readUserLines(data []byte) ([]wantedUser, error) {
 }
 
 // read parses a line of JSON.
-func (w *wantedUser) read(line []byte) error {
+func (w *Line) read(line []byte) error {
 	var fields map[string]any
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.UseNumber()

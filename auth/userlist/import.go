@@ -1,0 +1,126 @@
+package userlist
+
+import (
+	"context"
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+// Importer creates and changes users.
+type Importer struct {
+	Auth *auth.Service
+	// NewUser creates a user with their initial calendars; ChangeUser changes one, with all consequences.
+	NewUser    func(context.Context, auth.NewUser) (calendar.User, error)
+	ChangeUser func(ctx context.Context, name string, e auth.UserEdit) (calendar.User, error)
+	// Address returns the address of a link to choose a password.
+	Address func(auth.Secret) string
+}
+
+// Options are the ways to import a list.
+type Options struct {
+	// Dry changes nothing and only returns the expected outcome.
+	Dry bool
+	// NewLinks also creates links for existing users without a password.
+	NewLinks bool
+}
+
+// The outcomes of a line.
+const (
+	Created   = "created"
+	Changed   = "changed"
+	Unchanged = "unchanged"
+	Failed    = "failed"
+)
+
+// Outcome is the outcome of a line. In a dry run it is the expected one.
+type Outcome struct {
+	Line    int
+	User    string
+	Outcome string
+	Link    string
+	Expires time.Time
+	Error   error
+}
+
+// Import processes each line. An error in one does not affect the others.
+func (i Importer) Import(ctx context.Context, list []Line, o Options) []Outcome {
+	all := make([]Outcome, len(list))
+	for n, line := range list {
+		out := &all[n]
+		out.Line, out.User, out.Error = line.Number, line.Name, line.Wrong
+		if out.Error == nil {
+			out.Error = i.one(ctx, line, o, out)
+		}
+		if out.Error != nil {
+			out.Outcome = Failed
+		}
+	}
+	return all
+}
+
+func (i Importer) one(ctx context.Context, line Line, o Options, out *Outcome) error {
+	u, err := i.Auth.User(ctx, line.Name)
+	switch {
+	case err == nil:
+		return i.change(ctx, u, line, o, out)
+	case calendar.ReasonOf(err) != calendar.NotFound:
+		return err
+	}
+	out.Outcome = Created
+	if o.Dry {
+		return nil
+	}
+	e := line.Edit
+	if _, err := i.NewUser(ctx, auth.NewUser{
+		Name: line.Name, DisplayName: or(e.DisplayName), Email: or(e.Email), Timezone: or(e.Timezone),
+		Admin: or(e.Admin), Invited: true,
+	}); err != nil {
+		return err
+	}
+	// The fields that NewUser does not take.
+	if rest := (auth.UserEdit{
+		Disabled: e.Disabled, QuotaCalendars: e.QuotaCalendars, QuotaObjects: e.QuotaObjects, QuotaBytes: e.QuotaBytes,
+	}); rest != (auth.UserEdit{}) {
+		if _, err := i.Auth.ChangeUser(ctx, line.Name, rest); err != nil {
+			return err
+		}
+	}
+	return i.link(ctx, line.Name, out)
+}
+
+func (i Importer) change(ctx context.Context, u calendar.User, line Line, o Options, out *Outcome) error {
+	if out.Outcome = Unchanged; !line.Edit.Leaves(u) {
+		out.Outcome = Changed
+		if !o.Dry {
+			if _, err := i.ChangeUser(ctx, u.Name, line.Edit); err != nil {
+				return err
+			}
+		}
+	}
+	if !o.NewLinks || o.Dry {
+		return nil
+	}
+	factors, err := i.Auth.Factors(ctx, u)
+	if err != nil || factors != (auth.Factors{}) {
+		return err
+	}
+	return i.link(ctx, u.Name, out)
+}
+
+// link creates the link for a user to choose a password.
+func (i Importer) link(ctx context.Context, user string, out *Outcome) error {
+	link, secret, err := i.Auth.CreatePasswordLink(ctx, user, auth.Invitation)
+	if err == nil {
+		out.Link, out.Expires = i.Address(secret), link.Expires
+	}
+	return err
+}
+
+func or[T any](value *T) (v T) {
+	if value != nil {
+		v = *value
+	}
+	return v
+}
