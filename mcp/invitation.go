@@ -8,20 +8,16 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
-	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/ledger"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/schedule"
-	"caldav-mcp-server/ical"
 	"caldav-mcp-server/mcp/wire"
 )
 
 const (
 	usualInvitations = 20
 	mostInvitations  = 50
-	// invitedDays is how far ahead invitations are searched.
-	invitedDays = 366
 )
 
 // answers maps the words of respond_to_event to the status in an event.
@@ -197,14 +193,14 @@ func (b invitationTools) listInvitations(ctx context.Context, c *call, in *invit
 	v.Truncated = v.Truncated || more
 	for i, o := range found.Occurrences {
 		if i < len(wishes) {
-			v.Invitations = append(v.Invitations, invitationView{listed[i], wholeSeries(o), nil, z.wishes(wishes[i])})
+			v.Invitations = append(v.Invitations, invitationView{listed[i], o.WholeSeries(), nil, z.wishes(wishes[i])})
 			continue
 		}
 		beside, err := b.clashes(ctx, c, o.Calendar, o.Instance, z)
 		if err != nil {
 			return answer{}, err
 		}
-		v.Invitations = append(v.Invitations, invitationView{listed[i], wholeSeries(o), clashNames(beside), nil})
+		v.Invitations = append(v.Invitations, invitationView{listed[i], o.WholeSeries(), clashNames(beside), nil})
 	}
 	return answer{v.prose(r, found.Occurrences), v}, nil
 }
@@ -213,7 +209,7 @@ func (b invitationTools) listInvitations(ctx context.Context, c *call, in *invit
 func (b invitationTools) asked(
 	ctx context.Context, c *call, z zoned, limit int,
 ) (query.Agenda, [][]query.Proposal, error) {
-	found, err := b.waiting(ctx, c, z, limit)
+	found, err := b.service.OpenInvitations(ctx, c.caller, z.Zone, limit, c.meter)
 	if err != nil {
 		return found, nil, err
 	}
@@ -230,45 +226,6 @@ func (b invitationTools) asked(
 		found.Occurrences, found.More = found.Occurrences[:limit], found.More+over
 	}
 	return found, wishes, nil
-}
-
-// wholeSeries reports whether an occurrence stands for its series.
-func wholeSeries(o query.Occurrence) bool {
-	return o.Object.Recurring && o.Component.Property("RECURRENCE-ID") == nil
-}
-
-// waiting finds open invitations. A series, or a part of it, appears once.
-func (b invitationTools) waiting(ctx context.Context, c *call, z zoned, limit int) (query.Agenda, error) {
-	all, err := b.service.Calendars(ctx, c.caller)
-	if err != nil {
-		return query.Agenda{}, err
-	}
-	selfIn := func(in calendar.Calendar) schedule.Self {
-		return func(a schedule.Address) bool {
-			return b.service.Principal(a) == c.caller.User.Name || slices.Contains(c.caller.Mails, a.Mail()) ||
-				in.Origin.Owns(a.Mail())
-		}
-	}
-	now := b.now()
-	return b.service.Agenda(ctx, c.caller, query.AgendaQuery{
-		Calendars: slices.DeleteFunc(all, func(cal calendar.Calendar) bool {
-			return cal.Owner != c.caller.User.ID || !cal.Kinds.Has(calendar.Event)
-		}),
-		From: now, Until: now.AddDate(0, 0, invitedDays), Timezone: z.Zone, Limit: limit, Meter: c.meter,
-		Wants: func(in calendar.Calendar, event *ical.Component) bool { return awaits(event, selfIn(in)) }, Once: true,
-	})
-}
-
-// awaits reports whether an event waits for the user's response.
-func awaits(event *ical.Component, self schedule.Self) bool {
-	if p := event.Property("ORGANIZER"); p != nil && self(schedule.AddressOf(p.Value())) ||
-		content.WordOf(event, "STATUS") == string(edit.Cancelled) {
-		return false
-	}
-	return slices.ContainsFunc(edit.AttendeesOf(event), func(a edit.Attendee) bool {
-		return self(schedule.AddressOf(a.Address)) &&
-			(a.Status == "" || strings.EqualFold(a.Status, schedule.NeedsAction))
-	})
 }
 
 // clashNames describes conflicting events in a few words each.

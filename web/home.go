@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/web/planner"
 )
 
 func (h *Handler) homePages() []page {
@@ -26,6 +27,9 @@ type homeContent struct {
 	// Zone is the visitor's time zone.
 	Zone        string
 	Invitations []invitation
+	// Waiting are events that wait for the visitor's answer; MoreWaiting counts those that are not in the list.
+	Waiting     []planner.Invitation
+	MoreWaiting int
 	// Proposals are new times that guests propose for the visitor's events. UnreadProposals counts such messages that
 	// are too long to show.
 	Proposals       []proposal
@@ -51,6 +55,14 @@ func (p homePages) home() (content homeContent, err error) {
 		return content, err
 	}
 	if content.Invitations, err = invitationPages(p).invitations(); err != nil {
+		return content, err
+	}
+	pl, end, err := p.planner()
+	if err != nil {
+		return content, err
+	}
+	defer end()
+	if content.Waiting, content.MoreWaiting, err = pl.Invitations(p.r.Context()); err != nil {
 		return content, err
 	}
 	if content.Proposals, content.UnreadProposals, err = proposalPages(p).proposals(c); err != nil {

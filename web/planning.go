@@ -366,7 +366,7 @@ func (p planningPages) deleteTask() error {
 	if err != nil {
 		return err
 	}
-	gone, err := pl.Delete(p.r.Context(), s, "", calendar.ETag(p.field("etag")))
+	gone, err := pl.Delete(p.r.Context(), s, "", "", calendar.ETag(p.field("etag")))
 	if err != nil {
 		return err
 	}

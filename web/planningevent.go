@@ -27,6 +27,7 @@ func (h *Handler) eventPages() []page {
 		get("/calendar/event/{calendar}/delete", people, showing("deleteevent", planningPages.deleteEventForm)),
 		post("/calendar/event/{calendar}/delete", people, planningPages.deleteEvent),
 		post("/calendar/event/{calendar}/answer", people, planningPages.answerEvent),
+		post("/calendar/event/{calendar}/propose", people, planningPages.proposeTime),
 		post("/calendar/event/{calendar}/carry", people, planningPages.carryEvent),
 	}
 }
@@ -37,6 +38,9 @@ type detailsContent struct {
 	// Targets are the calendars that it can be moved or copied to.
 	Targets    []planner.SideCalendar
 	Undo, Here string
+	// Why is the text with a proposed time that could not be sent; Proposes is set if there is one.
+	Why      string
+	Proposes bool
 }
 
 func (p planningPages) event() (c detailsContent, err error) {
@@ -49,6 +53,11 @@ func (p planningPages) event() (c detailsContent, err error) {
 	if err != nil {
 		return c, err
 	}
+	return p.details(pl, s)
+}
+
+// details returns the data of the page of an event.
+func (p planningPages) details(pl *planner.Planner, s planner.Subject) (c detailsContent, err error) {
 	if s.Object.Kind != calendar.Event {
 		return c, errMissing()
 	}
@@ -382,7 +391,7 @@ func (p planningPages) deleteEvent() error {
 	if err := pl.Require(s); err != nil {
 		return err
 	}
-	gone, err := pl.Delete(p.r.Context(), s, p.scope(), calendar.ETag(p.field("etag")))
+	gone, err := pl.Delete(p.r.Context(), s, p.scope(), p.field("comment"), calendar.ETag(p.field("etag")))
 	if err != nil {
 		return err
 	}
@@ -408,6 +417,30 @@ func (p planningPages) answerEvent() error {
 		return err
 	}
 	return p.done(p.nextOr(strings.TrimPrefix(s.Href(""), p.base)), "answered")
+}
+
+// proposeTime sends the organizer another time.
+func (p planningPages) proposeTime() error {
+	pl, end, err := p.planner()
+	if err != nil {
+		return err
+	}
+	defer end()
+	s, err := p.subject(pl)
+	if err != nil {
+		return err
+	}
+	one := p.scope() == edit.This && s.Series()
+	err = pl.Propose(p.r.Context(), s, p.field("start"), p.field("end"), p.field("comment"), one)
+	if err == nil {
+		return p.done(strings.TrimPrefix(s.Href(""), p.base), "proposed")
+	}
+	c, failed := p.details(pl, s)
+	if failed != nil {
+		return failed
+	}
+	c.From, c.To, c.Why, c.Proposes = p.field("start"), p.field("end"), p.field("comment"), true
+	return p.again("details", c, err)
 }
 
 // carryEvent moves or copies an event to another calendar.

@@ -100,7 +100,7 @@ func (p proposalPages) decideProposal() error {
 	_, err = p.Service.Decide(p.r.Context(), p.caller(), one.Occurrence.Calendar, one.Object.UID, delivery.Decision{
 		Message: one.Message, Proposal: one.Proposal, Accept: said.accept, Meter: m,
 	})
-	return p.after(err, "", said.notice)
+	return p.after(err, p.nextOr(""), said.notice)
 }
 
 // unverified is an invitation by mail that was not accepted into the calendar, because its sender is unverified.

@@ -72,7 +72,7 @@ type EventView struct {
 	Link      string
 	Organizer string
 	Guests    []GuestView
-	// Comments are what guests wrote with their answers.
+	// Comments are the texts of answers, and of a cancellation.
 	Comments []CommentView
 	Marks    []string
 	Owner    string
@@ -84,6 +84,10 @@ type EventView struct {
 	Answer                       string
 	// Answers are the possible answers.
 	Answers []Choice
+	// From and To are its times for a proposal of other times, as inputs of the type InputType.
+	From, To, InputType string
+	// Proposals are the new times that guests propose, if the visitor decides about them.
+	Proposals []Proposal
 	// Day is its day in the calendar, for the way back.
 	Day string
 	// Assistant is the program that created it through MCP.
@@ -135,8 +139,15 @@ func (p *Planner) Event(ctx context.Context, s Subject) *EventView {
 		v.Link = webLink(link.Value())
 	}
 	p.addPeople(v, c)
-	for _, status := range []string{schedule.Accepted, schedule.Tentative, schedule.Declined} {
-		v.Answers = append(v.Answers, Choice{status, p.text("planner.reply." + answerIDs[status])})
+	v.Answers = p.answers()
+	v.InputType = "datetime-local"
+	v.From, v.To = p.here(s.Start.Time).Format(localForm), p.here(s.End.Time).Format(localForm)
+	if s.Start.AllDay {
+		v.InputType, v.From = "date", iso(s.Start.Time)
+		v.To = max(v.From, iso(s.End.Time.AddDate(0, 0, -1)))
+	}
+	if v.Organizes && v.Writable {
+		v.Proposals = p.proposals(ctx, s)
 	}
 	if content.WordOf(c, "STATUS") == string(edit.Cancelled) {
 		v.Marks = append(v.Marks, p.text("planner.mark.cancelled"))
@@ -190,10 +201,7 @@ func (p *Planner) masterRule(s Subject) string {
 // addPeople adds the organizer and the guests.
 func (p *Planner) addPeople(v *EventView, c *ical.Component) {
 	if organizer := c.Property("ORGANIZER"); organizer != nil {
-		v.Organizer = clean(bare(organizer.Value()))
-		if name, _ := organizer.Param("CN"); name != "" {
-			v.Organizer = clean(name)
-		}
+		v.Organizer = organizerOf(c)
 		v.Organizes = lookup.IsOwn(p.Caller, v.Calendar, organizer.Value())
 	}
 	for _, a := range edit.AttendeesOf(c) {
@@ -207,6 +215,10 @@ func (p *Planner) addPeople(v *EventView, c *ical.Component) {
 			clean(cmp.Or(a.Name, a.Address)), clean(a.Address), p.answerWords(status), status,
 			strings.EqualFold(a.Role, optionalRole), self,
 		})
+	}
+	if text := content.TextOf(c, "COMMENT"); text != "" && !v.Organizes && v.Invited &&
+		content.WordOf(c, "STATUS") == string(edit.Cancelled) {
+		v.Comments = append(v.Comments, CommentView{v.Organizer, clean(text)})
 	}
 	for _, line := range c.All("ATTENDEE") {
 		if text := schedule.CommentOf(line); text != "" && len(v.Comments) < mostGuestRows {

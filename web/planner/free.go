@@ -355,17 +355,19 @@ func (p *Planner) instants(f EventForm) (start, end time.Time, err error) {
 	if err != nil {
 		return start, end, err
 	}
-	instant := func(t ical.Time) time.Time {
-		z := p.Zone
-		if t.Form == ical.FormUTC {
-			z = zone.UTC()
-		} else if there, err := zone.Lookup(t.TZID); t.Form == ical.FormZoned && err == nil {
-			z = there
-		}
-		at, _ := z.Resolve(t.Civil)
-		return at
+	return p.instant(from), p.instant(to), nil
+}
+
+// instant returns a time in its zone.
+func (p *Planner) instant(t ical.Time) time.Time {
+	z := p.Zone
+	if t.Form == ical.FormUTC {
+		z = zone.UTC()
+	} else if there, err := zone.Lookup(t.TZID); t.Form == ical.FormZoned && err == nil {
+		z = there
 	}
-	return instant(from), instant(to), nil
+	at, _ := z.Resolve(t.Civil)
+	return at
 }
 
 // AsksForTimes reports whether a form asks for free times instead of being saved, or takes one.

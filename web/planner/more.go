@@ -228,8 +228,13 @@ func (p *Planner) Retime(f *EventForm, s Subject, start, end string) error {
 }
 
 // Delete deletes an event or a task, or a part of a series.
-func (p *Planner) Delete(ctx context.Context, s Subject, scope edit.Scope, seen calendar.ETag) (ledger.Edited, error) {
-	e := ledger.Cancellation{Target: s.Target(scope), Telling: calendar.TellAll, Meter: p.meter}
+// The comment is for its guests.
+func (p *Planner) Delete(
+	ctx context.Context, s Subject, scope edit.Scope, comment string, seen calendar.ETag,
+) (ledger.Edited, error) {
+	e := ledger.Cancellation{
+		Target: s.Target(scope), Telling: calendar.TellAll, Comment: clean(comment), Meter: p.meter,
+	}
 	if seen != "" {
 		e.When.Match = []calendar.ETag{seen}
 	}

@@ -4,6 +4,8 @@
 
 const minutes = 5, day = 288;
 const planner = () => document.querySelector(".planner");
+// live is the part of a page that follows changes made elsewhere.
+const live = () => planner() ?? document.querySelector("[data-live]");
 const main = document.querySelector("main");
 
 // ---- Pages without a full load
@@ -24,7 +26,7 @@ async function load(address, options = {}) {
   const text = await response.text();
   const next = new DOMParser().parseFromString(text, "text/html");
   const fresh = next.querySelector("main");
-  if (!fresh || !next.querySelector(".planner")) {
+  if (!fresh || !next.querySelector(".planner, [data-live]")) {
     if (options.method) { main.replaceChildren(...(fresh ?? next.body).childNodes); return false; }
     location.href = response.url;
     return false;
@@ -326,21 +328,25 @@ function ready() {
 
 // ---- Changes made elsewhere
 
+// idle reports whether the page may be replaced: nothing is dragged, and no form of an event is filled in.
+const idle = () => !drag && live() && (planner() || ![...main.querySelectorAll("input, textarea, select")].some(field =>
+  field === document.activeElement || field.value !== (field.defaultValue ?? field.value) || field.checked !== (field.defaultChecked ?? field.checked)));
+
 function follow() {
-  const page = planner();
+  const page = live();
   if (!page || !window.EventSource) return;
   let source = null, late = null;
   const open = () => {
     source = new EventSource(`${page.dataset.base}/calendar/changes`);
     source.addEventListener("change", () => {
       clearTimeout(late);
-      late = setTimeout(() => { if (!drag && planner() && !document.querySelector("dialog[open]")) load(location.href, { quiet: true }); }, 300);
+      late = setTimeout(() => { if (idle() && !document.querySelector("dialog[open]")) load(location.href, { quiet: true }); }, 300);
     });
   };
   // One stream for all tabs of a browser: HTTP/1.1 allows six connections.
   if (navigator.locks) navigator.locks.request("calendar-changes", () => new Promise(() => { share(open); }));
   const channel = window.BroadcastChannel ? new BroadcastChannel("calendar-changes") : null;
-  channel?.addEventListener("message", () => { if (!drag && planner()) load(location.href, { quiet: true }); });
+  channel?.addEventListener("message", () => { if (idle()) load(location.href, { quiet: true }); });
   function share(begin) {
     begin();
     source.addEventListener("change", () => channel?.postMessage("change"));
