@@ -33,6 +33,7 @@ type Store interface {
 	OfferMails
 	Accounts
 	Uploads
+	Suggestions
 }
 
 // Walk is an iteration over all objects, in an order that concurrent changes do not affect.
@@ -207,4 +208,5 @@ type Tx interface {
 	MirrorKeeper
 	BookingKeeper
 	ToldEventKeeper
+	SuggestionKeeper
 }

@@ -36,6 +36,7 @@ type Store struct {
 	serverStore
 	shareStore
 	subscriberStore
+	suggestionStore
 	uploadStore
 	userStore
 	pruned struct{ tombstones, bodies atomic.Int64 }
@@ -72,6 +73,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		serverStore:     serverStore{s},
 		shareStore:      shareStore{s},
 		subscriberStore: subscriberStore{s},
+		suggestionStore: suggestionStore{s},
 		uploadStore:     uploadStore{s},
 		userStore:       userStore{s},
 	}, nil

@@ -1,0 +1,70 @@
+package calendar
+
+import (
+	"context"
+	"time"
+)
+
+// SuggestionID identifies a suggestion.
+type SuggestionID string
+
+// SuggestionState is the state of a suggestion.
+type SuggestionState string
+
+// The states. Only an open suggestion has parts.
+const (
+	SuggestionOpen     SuggestionState = "open"
+	SuggestionAccepted SuggestionState = "accepted"
+	SuggestionDeclined SuggestionState = "declined"
+)
+
+// Suggestion is a change that an assistant proposes and that its user accepts or declines: one object, or several that
+// change together. See docs/decisions/0122-suggestions.md.
+type Suggestion struct {
+	ID   SuggestionID
+	User UserID
+	// Maker is the assistant.
+	Maker            Actor
+	State            SuggestionState
+	Created, Expires time.Time
+	Parts            []SuggestedPart
+}
+
+// SuggestedPart is the suggested change of one object.
+type SuggestedPart struct {
+	Calendar CalendarID `json:"calendar"`
+	Name     ObjectName `json:"name"`
+	UID      UID        `json:"uid"`
+	Kind     Kind       `json:"kind"`
+	// Before is the text that the assistant read; empty for a new object. After is the new text; empty to delete it.
+	Before []byte `json:"before,omitempty"`
+	After  []byte `json:"after,omitempty"`
+	// From is the UID of the series that a new one is split from.
+	From UID `json:"from,omitempty"`
+	// Comment is for the recipients of a cancellation.
+	Comment string `json:"comment,omitempty"`
+}
+
+// SuggestionLimits limit the open suggestions of one assistant.
+type SuggestionLimits struct{ Number, Bytes int64 }
+
+// Suggestions is the part of a Store that holds suggestions. Those that have expired, or whose token is revoked, do not
+// exist for it.
+type Suggestions interface {
+	// InsertSuggestion adds an open suggestion. TooLarge if its assistant would exceed the limits.
+	InsertSuggestion(ctx context.Context, s Suggestion, most SuggestionLimits) error
+	// Suggestions lists a user's suggestions, the oldest first.
+	Suggestions(ctx context.Context, user UserID, now time.Time) ([]Suggestion, error)
+	// Suggestion returns a user's open suggestion, or NotFound.
+	Suggestion(ctx context.Context, user UserID, id SuggestionID, now time.Time) (Suggestion, error)
+	// DeclineSuggestion decides a user's open suggestion; NotFound if there is none.
+	DeclineSuggestion(ctx context.Context, user UserID, id SuggestionID) error
+	// DeleteSuggestion deletes a user's open suggestion; NotFound if there is none.
+	DeleteSuggestion(ctx context.Context, user UserID, id SuggestionID) error
+}
+
+// SuggestionKeeper is the part of a Tx that accepts suggestions.
+type SuggestionKeeper interface {
+	// AcceptSuggestion decides a user's open suggestion; NotFound if there is none.
+	AcceptSuggestion(ctx context.Context, user UserID, id SuggestionID) error
+}
