@@ -17,6 +17,7 @@ var scopes = [...]struct {
 	{"share", calendar.ScopeShare},
 	{"invite", calendar.ScopeInvite},
 	{"mail", calendar.ScopeMail},
+	{"propose", calendar.ScopePropose},
 }
 
 // ParseScopes parses a comma-separated list of scopes, such as "read,write".

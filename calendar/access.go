@@ -19,12 +19,15 @@ const (
 	// ScopeMail allows reading the mail of a linked account. It concerns no calendar, so ScopeAll leaves it out: a
 	// token has it only if it was granted by name.
 	ScopeMail
+	// ScopePropose allows proposing changes that the user accepts or declines. ScopeAll leaves it out: a caller with
+	// ScopeWrite makes changes at once.
+	ScopePropose
 	ScopeAll = ScopeRead | ScopeWrite | ScopeDelete | ScopeShare | ScopeInvite
 	// ScopeUsual is the default of a new token. It leaves out ScopeInvite, so nothing that the token does is sent
 	// to other people.
 	ScopeUsual = ScopeAll &^ ScopeInvite
 	// ScopeEvery is every scope.
-	ScopeEvery = ScopeAll | ScopeMail
+	ScopeEvery = ScopeAll | ScopeMail | ScopePropose
 )
 
 // Caller is a user and the credential they use. The CalDAV server, the MCP server, the web pages and the command
@@ -57,6 +60,24 @@ type Caller struct {
 	Agent string
 	// Assistant is set for a request through MCP.
 	Assistant bool
+	// Proposes is set while a caller with ScopePropose plans a change that it may not make. No change commits then.
+	Proposes bool
+}
+
+// scopesProposed are the scopes that ScopePropose stands in for.
+const scopesProposed = ScopeWrite | ScopeDelete | ScopeInvite
+
+// Proposing returns the caller as it plans changes that it may only propose.
+func (c Caller) Proposing() Caller {
+	c.Scopes |= scopesProposed
+	c.Proposes = true
+	return c
+}
+
+// MayPropose reports whether the caller needs to propose a change that takes some scopes, and may.
+func (c Caller) MayPropose(needs Scope) bool {
+	lacks := needs &^ c.Scopes
+	return lacks != 0 && lacks&^scopesProposed == 0 && c.Scopes&ScopePropose != 0 && !c.ActsFor()
 }
 
 // Maker returns the caller's token as the creator of something. It is zero for a password, a page and the command

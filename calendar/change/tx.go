@@ -111,6 +111,9 @@ func (s *Writer) Change(ctx context.Context, c calendar.Caller, do func(*Tx) err
 // ChangePart is Change for a part of a change that is too large for one transaction. All parts are one unit of the
 // journal, identified by its first entry.
 func (s *Writer) ChangePart(ctx context.Context, c calendar.Caller, unit *calendar.ChangeID, do func(*Tx) error) error {
+	if c.Proposes {
+		return errors.New("a caller that only proposes changes began one")
+	}
 	var w *Tx
 	var also []calendar.CalendarID
 	writes := new(sourceWrites)

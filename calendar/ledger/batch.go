@@ -251,11 +251,18 @@ func (b *Batch) Stored(in calendar.CalendarID, uid calendar.UID) calendar.ETag {
 }
 
 // Commit makes the changes. If another user has changed one of the objects since it was read, it makes none.
-func (b *Batch) Commit(ctx context.Context) (told []calendar.Told, err error) {
-	plans := slices.DeleteFunc(slices.Clone(b.plans), (*plan).idle)
-	if len(plans) == 0 {
+func (b *Batch) Commit(ctx context.Context) ([]calendar.Told, error) {
+	if !slices.ContainsFunc(b.plans, func(p *plan) bool { return !p.idle() }) {
 		return nil, nil
 	}
+	return b.commit(ctx, func(context.Context, *work) error { return nil })
+}
+
+// commit makes the changes and runs last in the same transaction.
+func (b *Batch) commit(
+	ctx context.Context, last func(context.Context, *work) error,
+) (told []calendar.Told, err error) {
+	plans := slices.DeleteFunc(slices.Clone(b.plans), (*plan).idle)
 	err = b.change(ctx, b.caller, func(w *work) error {
 		var ids []calendar.CalendarID
 		for _, p := range plans {
@@ -273,7 +280,7 @@ func (b *Batch) Commit(ctx context.Context) (told []calendar.Told, err error) {
 			}
 		}
 		told = w.Told
-		return nil
+		return last(ctx, w)
 	})
 	return told, err
 }

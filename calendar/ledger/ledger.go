@@ -21,6 +21,7 @@ type Ledger struct {
 	*Delegator
 	*Homes
 	*Attempts
+	*Suggester
 	planner
 	writer    *change.Writer
 	validator *change.Validator
@@ -58,7 +59,7 @@ func New(c Config) *Ledger {
 		Written: c.Written,
 	})
 	sharer := &Sharer{c.Reader, writer, c.Store}
-	return &Ledger{
+	s := &Ledger{
 		Reader: c.Reader, writer: writer, validator: validator, store: c.Store, limits: c.Limits, now: c.Now,
 		newID: c.NewID, zones: c.Zones,
 		Sharer:    sharer,
@@ -72,6 +73,8 @@ func New(c Config) *Ledger {
 			Zones: c.Zones, Mailed: c.Mailed, Task: c.Task,
 		}),
 	}
+	s.Suggester = &Suggester{s}
+	return s
 }
 
 // Reindex rebuilds everything that the store derives from the objects' bytes.
