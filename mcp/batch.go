@@ -25,10 +25,13 @@ var together = []string{
 	"update_task", "delete_task",
 }
 
+// manyName is the name of the tool that makes several changes.
+const manyName = "change_many"
+
 // batchTools returns the tool that makes several changes in one call.
 func (b toolbox) batchTools() []tool {
 	return []tool{sending(b.once(tool{
-		name: "change_many", title: "Make several changes",
+		name: manyName, title: "Make several changes",
 		description: "Makes up to 50 changes, all or none; undo_change undoes them together.",
 		scope:       calendar.ScopeRead | calendar.ScopeWrite, hints: toolHints{destructive: true},
 		begin: doing(b.changeMany), gives: manyView{},
@@ -39,6 +42,8 @@ func (b toolbox) batchTools() []tool {
 type manyChanges struct {
 	changes []map[string]json.RawMessage
 	preview bool
+	// single is set for the only change of another tool.
+	single bool
 }
 
 func (in *manyChanges) takes() []field {
@@ -91,14 +96,21 @@ func (b toolbox) changeMany(ctx context.Context, c *call, in *manyChanges) (answ
 	v := manyView{Preview: in.preview, zoneView: z.view()}
 	for i, sent := range in.changes {
 		one, err := b.oneChange(ctx, c, z, i, sent)
-		if err != nil {
+		switch {
+		case err != nil && in.single:
+			return answer{}, err
+		case err != nil:
 			return answer{}, errOf(i, one.Tool, c.sameOwner(err))
 		}
 		v.Changes = append(v.Changes, one)
 	}
-	if in.preview {
+	if in.preview || c.caller.Proposes {
 		b.foresee(ctx, c, z, v.Changes)
-	} else {
+	}
+	if c.caller.Proposes && !in.preview {
+		return b.suggested(ctx, c, z, v)
+	}
+	if !in.preview {
 		if err := c.confirmMany(v); err != nil {
 			return answer{}, err
 		}
@@ -263,6 +275,14 @@ func (v manyView) prose() prose {
 		heading = "Nothing was changed. This would make %s (times in %s):\n\n"
 	}
 	fmt.Fprintf(&b, heading, calendar.Counted(len(v.Changes), "change"), v.Timezone)
+	b.WriteString(v.list(v.Preview))
+	v.toldView.write(&b, v.Preview)
+	return prose(strings.TrimSpace(b.String()))
+}
+
+// list writes the changes as text. They are not made yet if planned is set.
+func (v manyView) list(planned bool) string {
+	var b strings.Builder
 	for i, one := range v.Changes {
 		fmt.Fprintf(&b, "%d. %s", i+1, defused(string(one.What)))
 		if one.StartLocal != "" {
@@ -279,7 +299,7 @@ func (v manyView) prose() prose {
 		b.WriteString("\n")
 		if one.Declined != nil {
 			word := "Declined"
-			if v.Preview {
+			if planned {
 				word = "Would decline"
 			}
 			fmt.Fprintf(&b, "   %s: %s\n", word, defused(strings.Join(texts(one.Declined), "; ")))
@@ -291,8 +311,7 @@ func (v manyView) prose() prose {
 			fmt.Fprintf(&b, "   At the same time: %s\n", defused(strings.Join(texts(one.Conflicts), "; ")))
 		}
 	}
-	v.toldView.write(&b, v.Preview)
-	return prose(strings.TrimSpace(b.String()))
+	return b.String()
 }
 
 // confirmMany asks before many changes at once, or one that needs a confirmation on its own.

@@ -80,7 +80,11 @@ func (h *Handler) lacks(x *wire.Exchange) calendar.Scope {
 	}
 	for _, t := range h.tools {
 		if t.named(x.Call.Name) && t.offered(who) {
-			return t.needs(x.Call.Arguments) &^ who.Scopes
+			needs := t.needs(x.Call.Arguments)
+			if t.suggestible() && who.MayPropose(needs) {
+				return 0
+			}
+			return needs &^ who.Scopes
 		}
 	}
 	return 0
@@ -138,6 +142,9 @@ func (h *Handler) toolsOf(x *wire.Exchange) (rows []tool) {
 	for _, t := range h.tools {
 		if t.offered(who.Caller) && t.open(who.Caller) && (!t.unbound || who.Calendars == nil) &&
 			(!t.mail || t.unlinked || who.mail) {
+			if who.MayPropose(t.scope) {
+				t = t.suggesting()
+			}
 			rows = append(rows, t)
 		}
 	}

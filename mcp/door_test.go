@@ -53,7 +53,8 @@ func newHouse(t testing.TB, url string) *house {
 			Expires:   noon.AddDate(0, 1, 0),
 			Calendars: []calendar.CalendarID{"00000000-0000-4000-8000-000000000001"},
 		},
-		"bob": {User: bob, Scopes: calendar.ScopeAll, Token: "token-e"},
+		"proposer": {User: alice, Scopes: calendar.ScopeRead | calendar.ScopePropose, Token: "token-h"},
+		"bob":      {User: bob, Scopes: calendar.ScopeAll, Token: "token-e"},
 	}
 	work, color, front := "Where the money comes from", "#FF5733", int64(1)
 	h.calendar(t, "alice", calendar.Properties{

@@ -160,6 +160,7 @@ func (b toolbox) tools() []tool {
 		calendarTools{b}.shareRows(),
 		eventTools{b}.rows(),
 		b.batchTools(),
+		suggestTools{b}.rows(),
 		invitationTools{b}.rows(),
 		taskTools{b}.rows(),
 		b.statusTools(),
@@ -211,6 +212,9 @@ func (h *Handler) visibleTools(ctx context.Context, declared []mcpgo.Tool) []mcp
 				continue
 			}
 			d.RawOutputSchema = results[t.name]
+			if t.proposes {
+				d.Description, d.Annotations = t.description, t.annotations()
+			}
 			if x.Version.Plain() {
 				d.Title, d.RawOutputSchema = "", nil
 				d.RawInputSchema = h.firstInput(d.Name)
@@ -321,7 +325,12 @@ func (h *Handler) answer(
 	if err := readArguments(t.name, w.takes, c.asked, c.plain); err != nil {
 		return nil, err
 	}
-	if needs := t.needs(c.asked); c.caller.Scopes&needs != needs {
+	needs, run := t.needs(c.asked), w.do
+	switch {
+	case c.caller.Scopes&needs == needs:
+	case t.suggestible() && c.caller.MayPropose(needs):
+		run = func(ctx context.Context, c *call) (answer, error) { return h.box.suggest(ctx, c, t, w) }
+	default:
 		return nil, t.errClosed(c.caller, needs)
 	}
 	end, err := h.actFor(ctx, t, c)
@@ -339,7 +348,7 @@ func (h *Handler) answer(
 	if err := h.box.knowMails(ctx, c); err != nil {
 		return nil, err
 	}
-	a, err := w.do(ctx, c)
+	a, err := run(ctx, c)
 	if err != nil {
 		return nil, err
 	}

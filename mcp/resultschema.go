@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -159,7 +160,7 @@ type heldSchemas struct {
 
 // of returns the outputSchemas of a list of tools. They are shared, so callers must not change them.
 func (s *heldSchemas) of(tools []tool) map[string]json.RawMessage {
-	list := strings.Join(namesOfTools(tools), " ")
+	list := strings.Join(each(tools, func(t tool) string { return t.name + strconv.FormatBool(t.proposes) }), " ")
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	schemas, found := s.held[list]

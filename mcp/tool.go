@@ -38,6 +38,8 @@ type tool struct {
 	// its name with a dot. It is accepted but not listed, because not every host allows dots.
 	mail, unlinked bool
 	alias          string
+	// proposes is set in the list for a caller who may only propose the tool's changes.
+	proposes bool
 	// begin returns the parameters of a call and the function that runs it: see doing.
 	begin func() job
 	// gives is an empty structured result; its type determines the schema.
@@ -98,8 +100,10 @@ type toolbox struct {
 // named reports whether a name is the tool's.
 func (t tool) named(name string) bool { return name == t.name || t.alias != "" && name == t.alias }
 
-// open reports whether the caller's token has the tool's scope.
-func (t tool) open(c calendar.Caller) bool { return c.Scopes&t.scope == t.scope }
+// open reports whether the caller's token has the tool's scope, or may propose its changes.
+func (t tool) open(c calendar.Caller) bool {
+	return c.Scopes&t.scope == t.scope || t.suggestible() && c.MayPropose(t.scope)
+}
 
 // needs returns the scopes that a call needs.
 func (t tool) needs(asked map[string]json.RawMessage) calendar.Scope {
@@ -127,10 +131,14 @@ func (t tool) declare(output json.RawMessage) mcpgo.Tool {
 	return mcpgo.Tool{
 		Name: t.name, Title: t.title, Description: t.description,
 		RawInputSchema: inputSchema(t.begin().takes, "2025-06-18"), RawOutputSchema: output,
-		Annotations: mcpgo.ToolAnnotation{
-			Title: t.title, ReadOnlyHint: &t.hints.readOnly, DestructiveHint: &t.hints.destructive,
-			IdempotentHint: &t.hints.idempotent, OpenWorldHint: &t.hints.openWorld,
-		},
+		Annotations: t.annotations(),
+	}
+}
+
+func (t tool) annotations() mcpgo.ToolAnnotation {
+	return mcpgo.ToolAnnotation{
+		Title: t.title, ReadOnlyHint: &t.hints.readOnly, DestructiveHint: &t.hints.destructive,
+		IdempotentHint: &t.hints.idempotent, OpenWorldHint: &t.hints.openWorld,
 	}
 }
 

@@ -1,0 +1,191 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/describe"
+	"caldav-mcp-server/mcp/wire"
+)
+
+// A token with the scope propose may call the tools that change events and tasks. Instead of a change they leave a
+// suggestion, which the user accepts or declines. In code it is a suggestion, because a proposal is a time that a guest
+// proposes. See docs/decisions/0122-suggestions.md.
+
+// suggestTools follow the caller's own suggestions.
+type suggestTools struct{ toolbox }
+
+func (b suggestTools) rows() []tool {
+	list := reading(tool{
+		name: "list_proposals", title: "List proposals",
+		description: "Lists the changes that you proposed, and whether the user accepted or declined them.",
+		begin:       doing(b.list), gives: suggestionsView{},
+	})
+	list.scope |= calendar.ScopePropose
+	return []tool{list, b.once(tool{
+		name: "withdraw_proposal", title: "Withdraw proposal",
+		description: "Withdraws a change that you proposed and that is still open.",
+		scope:       calendar.ScopePropose, begin: doing(b.withdraw), gives: withdrawnView{},
+	})}
+}
+
+// suggestible reports whether the tool can propose its changes.
+func (t tool) suggestible() bool { return t.name == manyName || slices.Contains(together, t.name) }
+
+// suggesting returns the tool as it proposes changes.
+func (t tool) suggesting() tool {
+	t.proposes, t.gives, t.hints.destructive, t.hints.openWorld = true, suggestedView{}, false, false
+	t.description = "Proposes this to the user, who accepts or declines it. " + t.description
+	return t
+}
+
+// suggestedView is the result of a tool that proposes changes.
+type suggestedView struct {
+	Proposed bool                  `json:"proposed" doc:"Nothing was changed yet."`
+	ID       calendar.SuggestionID `json:"id,omitempty" doc:"None if nothing would change."`
+	Expires  string                `json:"expires,omitempty"`
+	manyView
+}
+
+// suggest runs a tool as the only change of change_many, for a caller who may only propose it.
+func (b toolbox) suggest(ctx context.Context, c *call, t tool, w job) (answer, error) {
+	c.caller = c.caller.Proposing()
+	c.consent = consentState{} // the user decides later
+	if t.name == manyName {
+		return w.do(ctx, c)
+	}
+	asked := maps.Clone(c.asked)
+	delete(asked, keyName)
+	asked["tool"], _ = json.Marshal(t.name) // a string always marshals
+	run := func(ctx context.Context, c *call) (answer, error) {
+		return b.changeMany(ctx, c, &manyChanges{changes: []map[string]json.RawMessage{asked}, single: true})
+	}
+	if key, _ := readText(c.asked[keyName]); key != "" {
+		return b.attempt(ctx, c, key, run)
+	}
+	return run(ctx, c)
+}
+
+// suggested stores the planned changes of a call as a suggestion.
+func (b toolbox) suggested(ctx context.Context, c *call, z zoned, v manyView) (answer, error) {
+	made, err := c.batch.Suggest(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	s := suggestedView{Proposed: made.ID != "", ID: made.ID, manyView: v}
+	if !s.Proposed {
+		return answer{prose("Nothing was proposed: it is like that already."), s}, nil
+	}
+	s.Expires = z.momentOf(made.Expires)
+	return answer{prose(fmt.Sprintf("Proposed, not made: the user decides%s. id %s; withdraw_proposal takes it back; "+
+		"it ends %s.\n\n%s", b.suggestionPage(), s.ID, z.readable(made.Expires), v.list(true))), s}, nil
+}
+
+// suggestionPage says where the user decides.
+func (b toolbox) suggestionPage() string {
+	if b.base == "" {
+		return ""
+	}
+	return " on " + b.base + "/suggestions"
+}
+
+// suggestionView is a suggestion in a list.
+type suggestionView struct {
+	ID      calendar.SuggestionID    `json:"id"`
+	State   calendar.SuggestionState `json:"state" doc:"open, accepted or declined"`
+	Created string                   `json:"created"`
+	Expires string                   `json:"expires"`
+	Changes []suggestedChangeView    `json:"changes,omitempty" doc:"While it is open."`
+}
+
+type suggestedChangeView struct {
+	What      shown               `json:"what"`
+	Calendar  calendar.CalendarID `json:"calendar_id"`
+	UID       shown               `json:"uid"`
+	Untrusted shown               `json:"untrusted_text_by,omitempty" once:"true"`
+}
+
+// suggestionsView is the result of list_proposals.
+type suggestionsView struct {
+	Proposals []suggestionView `json:"proposals"`
+	zoneView
+}
+
+func (b suggestTools) list(ctx context.Context, c *call, _ *nothing) (answer, error) {
+	all, err := b.service.Suggestions(ctx, c.caller)
+	if err != nil {
+		return answer{}, err
+	}
+	z := b.usualZone(c, calendar.Calendar{})
+	v := suggestionsView{Proposals: []suggestionView{}, zoneView: z.view()}
+	for _, s := range all {
+		one := suggestionView{
+			ID: s.ID, State: s.State, Created: z.momentOf(s.Created), Expires: z.momentOf(s.Expires),
+		}
+		changes, err := b.service.SuggestedChanges(ctx, c.caller, s)
+		if err != nil {
+			return answer{}, err
+		}
+		for _, change := range changes {
+			one.Changes = append(one.Changes, suggestedChangeView{
+				shown(describe.Change(change, z.Location(), func(s string) string {
+					return wire.Quoted(defused(short(s, longestTold)))
+				})), change.Calendar, shown(change.UID),
+				changeTools(b).writerOf(ctx, c, change),
+			})
+		}
+		v.Proposals = append(v.Proposals, one)
+	}
+	return answer{v.prose(z), v}, nil
+}
+
+func (v suggestionsView) prose(z zoned) prose {
+	if len(v.Proposals) == 0 {
+		return "There are no proposals."
+	}
+	var b strings.Builder
+	for _, s := range v.Proposals {
+		created, _ := time.Parse(time.RFC3339, s.Created)
+		fmt.Fprintf(&b, "- id %s: %s, of %s\n", s.ID, s.State, z.readable(created))
+		for _, c := range s.Changes {
+			fmt.Fprintf(&b, "  - %s, calendar_id %s, uid %s%s\n", c.What, c.Calendar, quotedUID(calendar.UID(c.UID)),
+				c.Untrusted.mark())
+		}
+	}
+	return prose(strings.TrimSpace(b.String()))
+}
+
+// withdrawal holds the arguments of withdraw_proposal.
+type withdrawal struct{ id calendar.SuggestionID }
+
+func (in *withdrawal) takes() []field {
+	return []field{wordTo(&in.id, "id", "As proposed or listed.").upTo(longestID).needed()}
+}
+
+type withdrawnView struct {
+	ID        calendar.SuggestionID `json:"id"`
+	Withdrawn bool                  `json:"withdrawn"`
+}
+
+func (b suggestTools) withdraw(ctx context.Context, c *call, in *withdrawal) (answer, error) {
+	if err := b.service.EndSuggestion(ctx, c.caller, in.id); err != nil {
+		return answer{}, cmp.Or(noSuggestion(in.id, err), err)
+	}
+	return answer{prose("Withdrawn."), withdrawnView{in.id, true}}, nil
+}
+
+// noSuggestion returns what to do if there is no such suggestion, or nil for another error.
+func noSuggestion(id calendar.SuggestionID, err error) error {
+	if calendar.ReasonOf(err) != calendar.NotFound {
+		return nil
+	}
+	return calendar.Errorf(calendar.NotFound, "", "no open proposal %s", wire.Quote(string(id))).
+		Advising("list_proposals shows yours: the user may have decided it already")
+}

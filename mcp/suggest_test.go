@@ -1,0 +1,232 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/slowtest"
+	"caldav-mcp-server/internal/testdb"
+)
+
+// proposer adds a token of alice that reads and proposes.
+func (h *house) proposer(t *testing.T) {
+	t.Helper()
+	for _, name := range []string{"alice", "bob"} {
+		mail := name + "@example.com"
+		if err := h.Store.ChangeUser(t.Context(), h.callers[name].User.ID, auth.UserEdit{Email: &mail}); err != nil {
+			t.Fatal(err)
+		}
+		c := h.callers[name]
+		c.User.Email = mail
+		h.callers[name] = c
+	}
+	c := h.callers["alice"]
+	c.Scopes, c.Token, c.Agent = calendar.ScopeRead|calendar.ScopePropose, "token-p", "Claude"
+	token := auth.Token{ID: c.Token, User: c.User.ID, Name: c.Agent, Scopes: c.Scopes, Created: noon}
+	if err := h.Store.InsertToken(t.Context(), token, "", ""); err != nil {
+		t.Fatal(err)
+	}
+	h.callers["claude"] = c
+}
+
+// observed is all that other programs and users see: versions, events, messages.
+func (h *house) observed(t *testing.T, door string) (all []string) {
+	t.Helper()
+	for _, who := range []string{"alice", "bob"} {
+		cals, err := h.service.Calendars(t.Context(), h.callers[who])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, cal := range cals {
+			all = append(all, fmt.Sprint(cal.ID, cal.Version))
+		}
+		days := params{"start": "2026-03-01", "end": "2026-03-31"}
+		all = append(all, use(t, door, who, "list_events", days, new(listView)),
+			use(t, door, who, "list_tasks", params{}, new(struct{})),
+			use(t, door, who, "list_invitations", params{}, new(invitationsView)))
+	}
+	return append(all, use(t, door, "bob", "get_free_busy", params{
+		"usernames": []string{"alice"}, "start_time": "2026-03-01", "end_time": "2026-03-31",
+	}, new(struct{})))
+}
+
+// TestSuggestions: an assistant with the scope propose changes nothing. Its user accepts a suggestion, and then the
+// guests hear of it.
+func TestSuggestions(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		h.proposer(t)
+		door := h.open(t, h.config())
+		h.put(t, work, "plan", wrapped(calendar.Event, "plan", "DTSTART:20260303T090000Z", "DTEND:20260303T100000Z",
+			"SUMMARY:Plan"))
+		before := h.observed(t, door)
+		var made, moved, gone, none suggestedView
+		use(t, door, "claude", "create_event", params{
+			"calendar_id": work, "title": "Lunch", "start": "2026-03-03T12:00:00Z", "end": "2026-03-03T13:00:00Z",
+			"attendees": []string{"bob@example.com"}, "idempotency_key": "k",
+		}, &made)
+		var repeated suggestedView
+		use(t, door, "claude", "create_event", params{
+			"calendar_id": work, "title": "Lunch", "start": "2026-03-03T12:00:00Z", "end": "2026-03-03T13:00:00Z",
+			"attendees": []string{"bob@example.com"}, "idempotency_key": "k",
+		}, &repeated)
+		use(t, door, "claude", "move_event", params{
+			"calendar_id": work, "event_uid": "plan", "new_start": "2026-03-04T09:00:00Z",
+		}, &moved)
+		use(t, door, "claude", "change_many", params{"changes": []params{
+			{"tool": "delete_event", "calendar_id": work, "event_uid": "plan"},
+		}}, &gone)
+		use(t, door, "claude", "patch_event", params{"calendar_id": work, "event_uid": "plan", "title": "Plan"}, &none)
+		if !made.Proposed || made.ID == "" || repeated.ID != made.ID || none.Proposed || none.ID != "" {
+			t.Errorf("proposed %+v, again %+v, nothing %+v", made, repeated, none)
+		}
+		if diff := cmp.Diff(before, h.observed(t, door)); diff != "" {
+			t.Errorf("a suggestion is seen (-before +after):\n%s", diff)
+		}
+		h.refuses(t, door, "claude", "share_calendar", params{"calendar_id": work, "user": "bob"}, "lacks")
+		h.refuses(t, door, "claude", "move_event", params{
+			"calendar_id": work, "event_uid": "plan", "to_calendar_id": home,
+		}, "to_calendar_id")
+
+		list := func(want ...string) {
+			t.Helper()
+			var v suggestionsView
+			use(t, door, "claude", "list_proposals", params{}, &v)
+			var got []string
+			for _, s := range v.Proposals {
+				got = append(got, string(s.State)+" "+fmt.Sprint(len(s.Changes)))
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("listed (-want +got):\n%s", diff)
+			}
+		}
+		list("open 1", "open 1", "open 1")
+		user := h.callers["alice"]
+		user.Token = ""
+		accept := func(id calendar.SuggestionID) ([]calendar.Told, error) {
+			t.Helper()
+			m := h.service.Meter(t.Context(), user)
+			defer m.Close()
+			seen, err := h.service.Consider(t.Context(), user, m, id)
+			if err != nil {
+				return nil, err
+			}
+			return h.service.AcceptSuggestion(t.Context(), user, m, id, seen.State)
+		}
+		told, err := accept(made.ID)
+		if err != nil || calendar.People(told) != 1 {
+			t.Errorf("accepted: %v, told %v", err, told)
+		}
+		if _, err := accept(made.ID); calendar.ReasonOf(err) != calendar.NotFound {
+			t.Errorf("accepted twice: %v", err)
+		}
+		if _, err := accept(moved.ID); err != nil {
+			t.Error(err)
+		}
+		got := use(t, door, "bob", "list_invitations", params{}, new(invitationsView))
+		if !strings.Contains(got, "Lunch") {
+			t.Errorf("bob is not invited: %s", got)
+		}
+		got = use(t, door, "alice", "list_changes", params{"token": "token-p"}, new(changesView))
+		if !strings.Contains(got, "2026-03-04") && !strings.Contains(got, "Wed 4 Mar") {
+			t.Errorf("the journal does not name the assistant: %s", got)
+		}
+		list("accepted 0", "accepted 0", "open 1")
+		use(t, door, "claude", "withdraw_proposal", params{"id": gone.ID}, new(withdrawnView))
+		h.refuses(t, door, "claude", "withdraw_proposal", params{"id": made.ID}, "may have decided it")
+		list("accepted 0", "accepted 0")
+		if _, err := h.service.AcceptSuggestion(t.Context(), h.callers["claude"], nil, moved.ID,
+			""); calendar.ReasonOf(err) != calendar.Forbidden {
+			t.Errorf("an assistant accepted: %v", err)
+		}
+	})
+}
+
+// TestSuggestionsChangeNothing: whatever an assistant proposes, no other program sees a difference.
+func TestSuggestionsChangeNothing(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		h.proposer(t)
+		door := h.open(t, h.config())
+		h.put(t, work, "plan", wrapped(calendar.Event, "plan", "DTSTART:20260303T090000Z", "DTEND:20260303T100000Z",
+			"SUMMARY:Plan", "RRULE:FREQ=DAILY;COUNT=9", "ORGANIZER:mailto:alice@example.com",
+			"ATTENDEE:mailto:bob@example.com"))
+		before := h.observed(t, door)
+		seed := rand.Uint64()
+		random := rand.New(rand.NewPCG(seed, 1))
+		times := []string{"2026-03-05T09:00:00Z", "2026-03-06T15:30:00Z", "2026-03-09", "20260310T080000Z", "nonsense"}
+		for range slowtest.Rounds(t, slowtest.Random, 30, 400) {
+			args := params{"calendar_id": []calendar.CalendarID{
+				work, home, "00000000-0000-4000-8000-000000000003",
+			}[random.IntN(3)]}
+			if random.IntN(4) > 0 {
+				args["calendar_id"], args["event_uid"], args["task_uid"] = work, "plan", "plan"
+			}
+			// Each is right for some tool, so most calls are accepted.
+			for name, often := range map[string]int{"new_start": 1, "start": 1, "end": 6, "due": 2} {
+				if random.IntN(often) == 0 {
+					args[name] = times[random.IntN(len(times))]
+				}
+			}
+			if random.IntN(4) > 0 {
+				args["title"] = "Other"
+			}
+			if random.IntN(2) == 0 {
+				args["attendees"] = []string{"bob@example.com"}
+			}
+			if random.IntN(2) == 0 {
+				args["scope"] = []string{"this", "following", "all"}[random.IntN(3)]
+				args["recurrence_id"] = "20260305T090000Z"
+			}
+			tool := together[random.IntN(len(together))]
+			maps.DeleteFunc(args, func(name string, _ any) bool { return !takes(h.config().toolbox(), tool, name) })
+			h.try(t, door, "claude", tool, args)
+			args["tool"] = tool
+			h.try(t, door, "claude", manyName, params{"changes": []params{args, args}})
+		}
+		if diff := cmp.Diff(before, h.observed(t, door)); diff != "" {
+			t.Errorf("seed %d: a suggestion is seen (-before +after):\n%s", seed, diff)
+		}
+		var v suggestionsView
+		if use(t, door, "claude", "list_proposals", params{}, &v); len(v.Proposals) == 0 {
+			t.Errorf("seed %d: nothing was proposed", seed)
+		}
+	})
+}
+
+// takes reports whether a tool has a parameter.
+func takes(b toolbox, of, name string) bool {
+	return slices.ContainsFunc(b.tools(), func(t tool) bool {
+		return t.name == of && slices.ContainsFunc(t.begin().takes, func(f field) bool { return f.name == name })
+	})
+}
+
+// try calls a tool, with any outcome.
+func (h *house) try(t *testing.T, door, token, tool string, args params) string {
+	t.Helper()
+	given, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool,
+		given)
+	return do(t, request(t, "POST", door, token, data, "MCP-Protocol-Version", "2025-11-25")).body
+}
+
+func (h *house) refuses(t *testing.T, door, token, tool string, args params, want string) {
+	t.Helper()
+	if got := h.try(t, door, token, tool, args); !strings.Contains(got, want) || !strings.Contains(got, "error") {
+		t.Errorf("%s: %s, want an error with %q", tool, got, want)
+	}
+}
