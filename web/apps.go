@@ -26,7 +26,7 @@ func (h *Handler) appPages() []page {
 // scopes returns the scopes that the visitor can grant. The mail scope is included if they have linked a mail account.
 func (p *pageRequest) scopes() calendar.Scope {
 	if _, err := p.Service.Mirrors.AccountOf(p.r.Context(), p.user().ID, "gmail"); err != nil {
-		return calendar.ScopeAll // on an error, the mail scope is not offered
+		return calendar.ScopeEvery &^ calendar.ScopeMail // on an error, the mail scope is not offered
 	}
 	return calendar.ScopeEvery
 }

@@ -34,6 +34,8 @@ type homeContent struct {
 	// are too long to show.
 	Proposals       []proposal
 	UnreadProposals int
+	// Suggestions are the changes that assistants propose.
+	Suggestions []suggestion
 	// Unverified are invitations by mail that were not accepted into the calendar.
 	Unverified []unverified
 	// Deeds are the latest changes by assistants; MoreDeeds is set if the journal has more.
@@ -69,6 +71,9 @@ func (p homePages) home() (content homeContent, err error) {
 		return content, err
 	}
 	if content.Unverified, err = unverifiedPages(p).unverified(c); err != nil {
+		return content, err
+	}
+	if content.Suggestions, err = suggestionPages(p).open(); err != nil {
 		return content, err
 	}
 	since, err := p.lastVisit()

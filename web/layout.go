@@ -224,6 +224,7 @@ var settingsMenu = []struct {
 	admin       bool
 }{
 	{"", "menu.home", false},
+	{"suggestions", "menu.suggestions", false},
 	{"calendars", "menu.calendars", false},
 	{"connect", "menu.connect", false},
 	{"apps", "menu.apps", false},

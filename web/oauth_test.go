@@ -362,9 +362,10 @@ func TestWhoVouchesForAClient(t *testing.T) {
 		page = b.get(registered.request("scope", everything)).
 			shows(http.StatusOK, "Let a program at evil.example in?", "A program that calls itself “Claude” wants",
 				"This name is not verified").hides("Let Claude in")
-		if ticked := strings.Count(page.body, " checked>"); ticked != 1 ||
-			!strings.Contains(page.body, `value="read" checked>`) {
-			t.Errorf("of the registered client %d boxes are ticked, want the one for reading", ticked)
+		if ticked := strings.Count(page.body, " checked>"); ticked != 2 ||
+			!strings.Contains(page.body, `value="read" checked>`) ||
+			!strings.Contains(page.body, `value="propose" checked>`) {
+			t.Errorf("of the registered client %d boxes are ticked, want those for reading and proposing", ticked)
 		}
 	})
 }

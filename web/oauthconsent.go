@@ -126,12 +126,12 @@ func (p consentPages) ask() error {
 	return p.showConsent(p.r.URL.RawQuery, r, consentForm{scopes: firstTicked(r)}, nil)
 }
 
-// firstTicked returns the scopes that are ticked at first. A client that no administrator added gets more than read
-// access only if the person ticks it. The same holds for mail with any client.
+// firstTicked returns the scopes that are ticked at first. A client that no administrator added reads and proposes, and
+// gets more only if the person ticks it. The same holds for mail with any client.
 func firstTicked(r oauth.Request) calendar.Scope {
 	switch asked := r.Scopes &^ calendar.ScopeMail; {
 	case r.Client.Kind != oauth.Added:
-		return calendar.ScopeRead
+		return calendar.ScopeRead | calendar.ScopePropose
 	case asked == 0:
 		return FirstScopes
 	default:

@@ -69,6 +69,7 @@ func (h *Handler) pages() []page {
 	return slices.Concat(
 		h.signInPages(),
 		h.homePages(),
+		h.suggestionPages(),
 		h.planningPages(),
 		h.answerPages(),
 		h.proofPages(),

@@ -58,7 +58,7 @@ func (p *Planner) Public(
 	}
 	// Only the feed knows which properties of the calendar are public.
 	shown := SwatchOf(calendar.Calendar{Properties: calendar.Properties{Name: feed.Name, Color: feed.Color}})
-	for i, e := range p.lay(v.View, found, from, n, day) {
+	for i, e := range p.lay(v.View, found, nil, from, n, day) {
 		if e == nil {
 			continue
 		}

@@ -205,8 +205,12 @@ func (p *Planner) Show(ctx context.Context, kind Kind, day time.Time) (*View, er
 			return nil, err
 		}
 	}
-	entries := p.lay(v, found, from, n, day)
-	if err := p.markAssistants(ctx, all, entries, found.Occurrences); err != nil {
+	ghosts, err := p.ghosts(ctx, p.ticked(all), from, until)
+	if err != nil {
+		return nil, err
+	}
+	entries := p.lay(v, found, ghosts, from, n, day)
+	if err := p.markAssistants(ctx, all, entries[:len(found.Occurrences)], found.Occurrences); err != nil {
 		return nil, err
 	}
 	return v, p.addTasks(ctx, v, from, until)
@@ -223,12 +227,19 @@ func (p *Planner) frame(kind Kind, day, from time.Time, n int) *View {
 	return v
 }
 
-// lay adds the days and their events to a page, and returns the events; nil for those that a month only counts.
-func (p *Planner) lay(v *View, found query.Agenda, from time.Time, n int, day time.Time) []*Entry {
+// lay adds the days, their events and the ghosts to a page. It returns the events and ghosts, with nil for those that a
+// month only counts.
+func (p *Planner) lay(
+	v *View, found query.Agenda, ghosts []ghost, from time.Time, n int, day time.Time,
+) []*Entry {
 	v.Short, v.Unread = found.More > 0, found.Unread
-	items := make([]grid.Item, len(found.Occurrences))
-	entries := &shownEntries{p, found.Occurrences, make([]*Entry, len(items))}
-	for i, o := range found.Occurrences {
+	shown := slices.Clip(found.Occurrences)
+	for _, g := range ghosts {
+		shown = append(shown, g.Occurrence)
+	}
+	items := make([]grid.Item, len(shown))
+	entries := &shownEntries{p, shown, ghosts, make([]*Entry, len(items))}
+	for i, o := range shown {
 		items[i] = grid.Item{Start: p.here(o.Start.Time), End: p.here(o.End.Time), AllDay: o.Start.AllDay}
 		if o.Start.AllDay { // a day of 23 hours may begin at 01:00, and its event then ends at 01:00
 			items[i].End = grid.Midnight(items[i].End, 0)
@@ -242,14 +253,21 @@ func (p *Planner) lay(v *View, found query.Agenda, from time.Time, n int, day ti
 // counts most events of a busy day.
 type shownEntries struct {
 	p     *Planner
-	found []query.Occurrence
-	ready []*Entry
+	shown []query.Occurrence
+	// ghosts are the last of them.
+	ghosts []ghost
+	ready  []*Entry
 }
 
 // at returns an occurrence for the page.
 func (s *shownEntries) at(i int) *Entry {
-	if s.ready[i] == nil {
-		s.ready[i] = s.p.entry(s.found[i])
+	if s.ready[i] != nil {
+		return s.ready[i]
+	}
+	if events := len(s.shown) - len(s.ghosts); i >= events {
+		s.ready[i] = s.p.ghostEntry(s.ghosts[i-events])
+	} else {
+		s.ready[i] = s.p.entry(s.shown[i])
 	}
 	return s.ready[i]
 }

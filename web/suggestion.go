@@ -1,0 +1,159 @@
+package web
+
+import (
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/describe"
+)
+
+func (h *Handler) suggestionPages() []page {
+	return []page{
+		get("suggestions", people, showing("suggestions", suggestionPages.list)),
+		get("suggestions/{id}", people, suggestionPages.one),
+		post("suggestions/{id}", people, suggestionPages.decide),
+	}
+}
+
+// suggestionPages show the changes that assistants propose, and accept or decline them.
+type suggestionPages struct{ *pageRequest }
+
+// suggestion is a suggestion in a list.
+type suggestion struct {
+	ID         calendar.SuggestionID
+	From, When string
+	Texts      []suggestedText
+}
+
+// suggestedText is the suggested change of one object in words.
+type suggestedText struct {
+	Text string
+	In   swatch
+}
+
+// open lists the visitor's open suggestions.
+func (p suggestionPages) open() (all []suggestion, err error) {
+	found, err := p.Service.Suggestions(p.r.Context(), p.caller())
+	if err != nil {
+		return nil, err
+	}
+	c := p.clock()
+	for _, s := range found {
+		if s.State != calendar.SuggestionOpen {
+			continue
+		}
+		changes, err := p.Service.SuggestedChanges(p.r.Context(), p.caller(), s)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, suggestion{s.ID, excerpt(s.Maker.Agent), c.Ago(s.Created), c.suggested(changes)})
+	}
+	return all, nil
+}
+
+// suggested puts changes into words.
+func (c clock) suggested(changes []calendar.Change) (texts []suggestedText) {
+	for _, one := range changes {
+		texts = append(texts, suggestedText{
+			sentenceCase(describe.Change(one, c.zone.Location(), quoted)), swatchOf(one.In),
+		})
+	}
+	return texts
+}
+
+func (p suggestionPages) list() (content struct{ Suggestions []suggestion }, err error) {
+	content.Suggestions, err = p.open()
+	return content, err
+}
+
+// suggestionContent is the data of the page of one suggestion.
+type suggestionContent struct {
+	suggestion
+	// Expires is when it ends by itself.
+	Expires string
+	// Meanwhile is set if something has changed since the assistant saw it, Both names the properties that the
+	// suggestion would overwrite.
+	Meanwhile bool
+	Both      string
+	// Details has old and new values.
+	Details []string
+	// Told names the people who get a message.
+	Told string
+	// State is what the visitor sees; Failed explains why the suggestion cannot be accepted.
+	State, Failed string
+}
+
+func (p suggestionPages) one() error {
+	content, err := p.content()
+	if err != nil {
+		return err
+	}
+	return p.show("suggestion", content)
+}
+
+func (p suggestionPages) content() (content suggestionContent, err error) {
+	ctx, id := p.r.Context(), calendar.SuggestionID(p.r.PathValue("id"))
+	m := p.Service.Meter(ctx, p.caller())
+	defer m.Close()
+	seen, failed := p.Service.Consider(ctx, p.caller(), m, id)
+	if failed != nil && seen.ID == "" {
+		return content, failed
+	}
+	c := p.clock()
+	content.suggestion = suggestion{ID: id, From: excerpt(seen.Maker.Agent), When: c.Ago(seen.Created)}
+	content.Expires, content.State = c.Moment(seen.Expires), seen.State
+	if failed == nil {
+		told, err := seen.Audience(ctx)
+		failed = err
+		content.Told = recipients(told)
+	}
+	if failed != nil {
+		if calendar.ReasonOf(failed) == calendar.Internal {
+			return content, failed
+		}
+		content.Failed = failed.Error()
+		changes, err := p.Service.SuggestedChanges(ctx, p.caller(), seen.Suggestion)
+		content.Texts = c.suggested(changes)
+		return content, err
+	}
+	var both []string
+	quote := func(text string) string { return "“" + within(text, longestDeed) + "”" }
+	for _, change := range seen.Changes {
+		content.Texts = append(content.Texts, c.suggested([]calendar.Change{change.Change})...)
+		content.Meanwhile = content.Meanwhile || change.Meanwhile
+		both = append(both, change.Both...)
+		content.Details = append(content.Details, describe.Details(change.Change, c.zone.Location(), quote)...)
+	}
+	content.Both = strings.Join(both, ", ")
+	return content, nil
+}
+
+// recipients names the people who get a message.
+func recipients(told []calendar.Told) string {
+	var names []string
+	for _, one := range told {
+		if name := excerpt(one.To); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func (p suggestionPages) decide() error {
+	ctx, id := p.r.Context(), calendar.SuggestionID(p.r.PathValue("id"))
+	if p.field("answer") != "accept" {
+		return p.after(p.Service.EndSuggestion(ctx, p.caller(), id), "suggestions", "suggestion-declined")
+	}
+	m := p.Service.Meter(ctx, p.caller())
+	defer m.Close()
+	_, err := p.Service.AcceptSuggestion(ctx, p.caller(), m, id, p.field("state"))
+	if calendar.ReasonOf(err) != calendar.Stale {
+		return p.after(err, "suggestions", "suggestion-accepted")
+	}
+	content, again := p.content()
+	if again != nil {
+		return again
+	}
+	return p.again("suggestion", content, err)
+}
