@@ -47,12 +47,15 @@ func (s userStore) InsertUser(ctx context.Context, u calendar.User, h auth.Hash)
 	return s.transact(ctx, func(t *transaction) error {
 		err := t.Run(ctx, `INSERT INTO users (id, name, display_name, email, timezone, created, admin, disabled,
 			week_start, working_days, working_hours, quota_calendars, quota_objects, quota_bytes, is_group, place,
-			capacity, bookers, by_hand, browser_language)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
+			capacity, bookers, by_hand)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
 			u.ID, u.Name, u.DisplayName, u.Email, u.Timezone, u.Created.Unix(), u.Admin, u.Disabled, u.WeekStart,
 			u.WorkingDays, u.WorkingHours,
 			u.Quota.Calendars, u.Quota.Objects, u.Quota.Bytes, u.Group, u.Room.Kind, u.Room.Capacity,
-			u.Room.Bookers, u.Room.ByHand, u.BrowserLanguage)
+			u.Room.Bookers, u.Room.ByHand)
+		if err == nil && u.BrowserLanguage != "" {
+			err = t.Run(ctx, `UPDATE users SET browser_language = $2 WHERE id = $1`, u.ID, u.BrowserLanguage)
+		}
 		if err != nil {
 			return err
 		}
