@@ -71,8 +71,9 @@ func (m *Maker) by(l *locale.Language, one calendar.Change) letter.NotePart {
 		page.RawQuery = url.Values{"app": {string(one.Token)}}.Encode()
 	}
 	return letter.NotePart{
-		Title: l.Text("digest.by", "who", short(cmp.Or(describe.Program(one.Agent), string(one.Token)))), Link: page.String(),
-		Do: l.Text("digest.review"),
+		Title: l.Text("digest.by", "who", short(cmp.Or(describe.Program(one.Agent), string(one.Token)))),
+		Link:  page.String(),
+		Do:    l.Text("digest.review"),
 	}
 }
 

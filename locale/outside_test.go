@@ -18,7 +18,8 @@ var (
 	markup    = regexp.MustCompile(`(?s)<!--.*?-->|<[^>]*>|&[#\w]+;`)
 	words     = regexp.MustCompile(`\p{L}{2,}`)
 	// example are names and values that are the same in every language.
-	example = regexp.MustCompile(`Europe/Berlin|teal|aria-\w+="\w+"|Thunderbird|Android|iPhone, iPad, Mac|Claude Code|` +
+	example = regexp.MustCompile(`Europe/Berlin|teal|aria-\w+="\w+"|Thunderbird|Android|` +
+		`iPhone, iPad, Mac|Claude Code|` +
 		`claude\.ai|Claude Desktop|ChatGPT|VS Code|claude mcp add --transport http calendar|\{"mcpServers.*`)
 )
 
@@ -82,7 +83,8 @@ var silent = map[string]bool{
 var machine = strings.Fields(`web/applogin.go web/oauth.go web/oauthtoken.go`)
 
 // names are texts of several words that are no sentences.
-var names = strings.Split("mon tue wed thu fri|Apple Calendar|sign in|Mac OS X|block t%d h%d c%dof%d %s|off t0 h%d|off t%d h%d", "|")
+var names = strings.Split("mon tue wed thu fri|Apple Calendar|sign in|Mac OS X|block t%d h%d c%dof%d %s|"+
+	"off t0 h%d|off t%d h%d", "|")
 
 // sentence is a text of several words.
 var sentence = regexp.MustCompile(`^[“(]?\p{L}+[’,]?\p{L}* [\p{L}%“{(]`)

@@ -47,7 +47,7 @@ func few(who *recipient, all []note) []note {
 }
 
 // invitationWords are the texts of a notification of a message. Other messages are not reported.
-var invitationWords = map[calendar.Method]string{
+var invitationWords = map[calendar.Method]string{ //nolint:exhaustive // the others have no words
 	calendar.MethodRequest: "remind.invitation", calendar.MethodCancel: "remind.cancellation",
 }
 

@@ -78,7 +78,8 @@ func (p settingsPages) settingsContent(u calendar.User) (settingsContent, error)
 
 // languageChoices returns all languages in their own names.
 func (p settingsPages) languageChoices(u calendar.User) []choice {
-	all := []choice{{"", p.lang.Text("settings.language-browser", "name", p.browserLanguage().Name()), u.Language == ""}}
+	browser := p.lang.Text("settings.language-browser", "name", p.browserLanguage().Name())
+	all := []choice{{"", browser, u.Language == ""}}
 	for _, l := range p.languages.Languages() {
 		all = append(all, choice{l.Tag(), l.Name(), l.Tag() == u.Language})
 	}
@@ -131,7 +132,8 @@ type viewSettingsContent struct {
 
 func (p settingsPages) viewContent(v calendar.ViewSettings) viewSettingsContent {
 	c := viewSettingsContent{ViewSettings: v, Places: zone.Places()}
-	for value, label := range map[string]string{"": "view.clock-language", "12": "view.clock-12", "24": "view.clock-24"} {
+	labels := map[string]string{"": "view.clock-language", "12": "view.clock-12", "24": "view.clock-24"}
+	for value, label := range labels {
 		example := p.lang.Time(time.Date(2000, 1, 1, 15, 30, 0, 0, time.UTC), value)
 		c.Clocks = append(c.Clocks, choice{value, p.lang.Text(label, "example", example), value == v.Clock})
 	}

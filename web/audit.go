@@ -20,7 +20,8 @@ type AuditEvent struct {
 	Status       int
 }
 
-// AuditReader reads the audit log before a position, the latest event first, and returns the position for the next read.
+// AuditReader reads the audit log before a position, the latest event first, and returns the position for the next
+// read.
 type AuditReader func(before int64, most int, match func(AuditEvent) bool) ([]AuditEvent, int64, error)
 
 // auditPage is the number of events on a page.
@@ -78,7 +79,7 @@ func (p userPages) audit() (c auditContent, err error) {
 // match reports whether an event is by or about the user, contains the words, and has the outcome of the filter.
 func (c auditContent) match(e AuditEvent) bool {
 	about := strings.EqualFold(e.User, c.User)
-	for _, name := range strings.Fields(e.Whom) {
+	for name := range strings.FieldsSeq(e.Whom) {
 		about = about || strings.EqualFold(name, c.User)
 	}
 	return (c.User == "" || about) && (c.Outcome == "" || e.Outcome == c.Outcome) &&

@@ -201,7 +201,8 @@ func TestSignInElsewhere(t *testing.T) {
 		// A user of the same name is not the same person.
 		b.get("sign-in/elsewhere").shows(http.StatusUnprocessableEntity, "No user here is linked")
 		b.post("sign-in", "name", "ann", "password", rightPassword)
-		asked := b.goes("security/link").shows(http.StatusOK, "says that you are ann there", "with that account is ann here")
+		asked := b.goes("security/link").shows(http.StatusOK, "says that you are ann there",
+			"with that account is ann here")
 		b.get("security").hides("security/unlink")
 		b.post("security/link/accept", "sealed", asked.hidden("sealed")).at("security?done=linked").shows(http.StatusOK,
 			"ann of "+i.server.URL)

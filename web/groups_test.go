@@ -143,7 +143,7 @@ func TestLinksAreMailed(t *testing.T) {
 		h.admin()
 		root := h.as("root")
 		made := root.post("invite", "name", "ann", "email", "ann@example.com").shows(http.StatusOK,
-			"on its way to ann@example.com", "You may also give ann this link")
+			"on its way to ann@example.com", "You can also give ann this link")
 		if len(post.links) != 1 || post.links[0] != "ann@example.com invitation "+made.secret() {
 			t.Fatalf("mailed: %q", post.links)
 		}
@@ -199,7 +199,8 @@ func TestRoomPages(t *testing.T) {
 		root.post("rooms/blue", "do", "save", "display-name", "Blue", "email", "", "bookers", "anybody").
 			shows(http.StatusUnprocessableEntity, "Enter the mail address")
 		root.post("rooms/blue", "do", "save", "display-name", "Blue 2", "email", "blue@example.org", "bookers",
-			"anybody", "by-hand", "1").at("rooms?done=saved").shows(http.StatusOK, "Blue 2", "also by mail", "answers by hand").
+			"anybody", "by-hand", "1").at("rooms?done=saved").shows(http.StatusOK, "Blue 2", "also by mail",
+			"answers by hand").
 			hides("8 seats")
 		room, err := h.auth.User(t.Context(), "blue")
 		h.must(err)

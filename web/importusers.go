@@ -71,7 +71,7 @@ func (p userPages) importUsers() error {
 	outcomes := userlist.Importer{
 		Auth: p.Auth, NewUser: p.NewUser, ChangeUser: p.ChangeUser, Address: p.passwordLinkAddress,
 	}.Import(p.r.Context(), list, userlist.Options{Dry: !c.Done, NewLinks: c.NewLinks})
-	c.count(outcomes)
+	c.count(p.pageRequest, outcomes)
 	if c.Done && c.Mail && p.Passlinks != nil {
 		c.Mailed = p.mailLinks(outcomes)
 	}
@@ -101,11 +101,11 @@ func (p userPages) readUserList(text string) ([]userlist.Line, error) {
 	return list, nil
 }
 
-func (c *importUsersContent) count(outcomes []userlist.Outcome) {
+func (c *importUsersContent) count(p *pageRequest, outcomes []userlist.Outcome) {
 	for _, o := range outcomes {
 		line := importedUser{Outcome: o}
 		if o.Error != nil {
-			_, line.Wrong = explain(o.Error)
+			_, line.Wrong = p.explain(o.Error)
 			if calendar.ReasonOf(o.Error) == calendar.Internal {
 				line.Wrong = sentence(o.Error.Error())
 			}

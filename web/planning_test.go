@@ -193,7 +193,9 @@ func TestAssistantMark(t *testing.T) {
 		h.put(callerOf(ann), cal, event("own", "Own lunch"))
 		own, err := h.calendars.ObjectByUID(h.Context(), nil, robot, cal, "own")
 		h.must(err)
-		_, err = h.calendars.Put(h.Context(), robot, cal, calendar.Draft{Name: own.Name, Data: event("own", "Own dinner")})
+		_, err = h.calendars.Put(h.Context(), robot, cal, calendar.Draft{
+			Name: own.Name, Data: event("own", "Own dinner"),
+		})
 		h.must(err) // the assistant changed it, and did not create it
 		b := h.as("ann")
 		for _, view := range []string{"day", "week", "month", "list"} {
@@ -223,8 +225,10 @@ func TestLongList(t *testing.T) {
 		}
 		b := h.as("ann")
 		b.get("/calendar/list/2026-05-05").shows(http.StatusOK, "Event 20260505").hides("Event 20260710", "?days")
-		for days, later := range map[string]string{"90": "2026-08-03", "99999999": "2027-04-30", "-1": "2026-06-04",
-			"x": "2026-06-04"} {
+		for days, later := range map[string]string{
+			"90": "2026-08-03", "99999999": "2027-04-30", "-1": "2026-06-04",
+			"x": "2026-06-04",
+		} {
 			page := b.get("/calendar/list/2026-05-05?days="+days).shows(http.StatusOK, "Event 20260505").
 				hides("Event 20270601")
 			if !strings.Contains(page.body, `rel="next" href="/calendar/list/`+later) ||
@@ -241,7 +245,8 @@ func TestViewSettings(t *testing.T) {
 	each(t, func(h *house) {
 		ann := h.user("ann")
 		cal := h.made(ann, "Work")
-		h.put(callerOf(ann), cal, object("VEVENT", "call", "Call", "DTSTART:20260505T130000Z", "DTEND:20260505T140000Z"))
+		h.put(callerOf(ann), cal, object("VEVENT", "call", "Call", "DTSTART:20260505T130000Z",
+			"DTEND:20260505T140000Z"))
 		h.put(callerOf(ann), cal, object("VEVENT", "there", "Dinner", "DTSTART;TZID=America/New_York:20260505T190000",
 			"DURATION:PT1H"))
 		b := h.as("ann")
@@ -257,7 +262,8 @@ func TestViewSettings(t *testing.T) {
 		form.submit("settings/view", "timezone", "america/new_york", "clock", "12", "week-numbers", "",
 			"working-hours", "", "shortcuts", "").shows(http.StatusOK, "Saved")
 		if u, err := h.auth.User(h.Context(), "ann"); err != nil || u.View != (calendar.ViewSettings{
-			SecondZone: "America/New_York", Clock: "12", WeekNumbersOff: true, WorkingHoursOff: true, ShortcutsOff: true,
+			SecondZone: "America/New_York", Clock: "12", WeekNumbersOff: true, WorkingHoursOff: true,
+			ShortcutsOff: true,
 		}) {
 			t.Errorf("the settings are %+v (%v)", u.View, err)
 		}

@@ -78,7 +78,8 @@ func (p securityPages) securityContent() (c securityContent, err error) {
 	sessions, err := p.Auth.Sessions(ctx, u)
 	for _, s := range sessions {
 		c.Sessions = append(c.Sessions, sessionRow{
-			s.ID, p.browserName(s.Agent), p.lang.Text("session." + ways[s.Way]), clock.Ago(s.Seen), s.ID == p.session.ID,
+			s.ID, p.browserName(s.Agent), p.lang.Text("session." + ways[s.Way]), clock.Ago(s.Seen),
+			s.ID == p.session.ID,
 		})
 	}
 	_, c.CanPasskey = p.passkeySite()

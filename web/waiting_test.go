@@ -25,7 +25,8 @@ func TestInvitationOfUser(t *testing.T) {
 		h.made(users["bob"], "Home")
 		ann, bob := h.as("ann"), h.as("bob")
 		ann.get("/calendar/new?start=2026-05-05T10:00&calendar="+string(work.ID)).
-			submit("/calendar/new", "title", "Plan", "guests", "bob@example.com").shows(http.StatusOK, "The event is saved")
+			submit("/calendar/new", "title", "Plan", "guests", "bob@example.com").
+			shows(http.StatusOK, "The event is saved")
 		home := bob.get("").shows(http.StatusOK, "Invitations", "Plan", "10:00–11:00")
 		home.submit("/answer", "answer", "TENTATIVE", "comment", "Perhaps later").at("?done=answered").
 			hides(`id="waiting"`)

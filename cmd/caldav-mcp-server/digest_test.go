@@ -115,7 +115,7 @@ func TestMailOfTheDay(t *testing.T) {
 		w.settle()
 		header, text := w.lastOutside()
 		for _, want := range []string{
-			"Tomorrow, Monday, 2 March\n\n", "  10:00–11:30  Dentist\n", "  10:00–11:30  <i>Lunch</i>\n",
+			"Tomorrow, Monday 2 March 2026\n\n", "  10:00–11:30  Dentist\n", "  10:00–11:30  <i>Lunch</i>\n",
 			"Changed today by Claude\n\n", "created the event “<i>Lunch</i>”",
 			"https://cal.home.example/account/journal?app=" + string(token.ID),
 		} {
@@ -124,7 +124,7 @@ func TestMailOfTheDay(t *testing.T) {
 			}
 		}
 		if strings.Contains(text, "Not to be told") || strings.Contains(text, "The day after") ||
-			header.Get("Subject") != "2 events on Monday, 2 March, 1 change by assistants" {
+			header.Get("Subject") != "2 events on Mon 2 Mar, 1 change by assistants" {
 			t.Errorf("%v\n%s", header, text)
 		}
 		stop := strings.Trim(header.Get("List-Unsubscribe"), "<>")
@@ -134,7 +134,7 @@ func TestMailOfTheDay(t *testing.T) {
 		w.clock.Add(86400)
 		w.settle()
 		if header, text := w.lastOutside(); len(w.outside) != 2 ||
-			header.Get("Subject") != "1 event on Tuesday, 3 March" || strings.Contains(text, "Changed") {
+			header.Get("Subject") != "1 event on Tue 3 Mar" || strings.Contains(text, "Changed") {
 			t.Errorf("%d mails by the next day: %v\n%s", len(w.outside), header, text)
 		}
 		w.clock.Add(86400)

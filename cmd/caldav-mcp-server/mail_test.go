@@ -340,7 +340,7 @@ func TestTwoServersByMail(t *testing.T) {
 			t.Fatal(err)
 		}
 		token := linkIn(w.outside[len(w.outside)-1], "https://cal.a.example/account/answer/")
-		if _, err := answers.Give(t.Context(), token, "DECLINED", "I am away"); err != nil {
+		if _, err := answers.Give(t.Context(), token, "", "DECLINED", "I am away"); err != nil {
 			t.Fatal(err)
 		}
 		w.settle()

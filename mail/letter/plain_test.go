@@ -19,8 +19,9 @@ func TestPlain(t *testing.T) {
 	for _, name := range append(hostile, "") {
 		data, err := post().Plain(letter.Plain{
 			Language: locale.Match(),
-			To:       "ann@example.org", Name: name, Subject: name, Text: "Hello,\n\nüber " + strings.Repeat("long ", 100),
-			ID: "1@example.org", At: time.Unix(0, 0),
+			To:       "ann@example.org", Name: name, Subject: name,
+			Text: "Hello,\n\nüber " + strings.Repeat("long ", 100),
+			ID:   "1@example.org", At: time.Unix(0, 0),
 		})
 		if err != nil {
 			t.Fatal(err)

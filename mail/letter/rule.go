@@ -44,8 +44,9 @@ func (s *source) end(first time.Time) time.Time {
 	return span.End
 }
 
-// frequencies are the ends of the ids of texts.
+// frequencies are the ends of the ids of texts. A rule that is faster has no words.
 var frequencies = map[ical.Frequency]string{
+	ical.Secondly: "", ical.Minutely: "",
 	ical.Hourly: "hours", ical.Daily: "days", ical.Weekly: "weeks", ical.Monthly: "months", ical.Yearly: "years",
 }
 

@@ -92,7 +92,9 @@ func (h *house) demo() {
 	h.putIn("family", h.user, "birthday", "SUMMARY:Ben's birthday", "DTSTART;VALUE=DATE:20270521", "RRULE:FREQ=YEARLY")
 	p := h.enter(h.user, look{})
 	for _, task := range [][2]string{
-		{"Buy paint", "2027-05-06"}, {"Call the plumber", ""}, {"Form for the class trip", "2027-05-11"},
+		{"Buy paint", "2027-05-06"},
+		{"Call the plumber", ""},
+		{"Form for the class trip", "2027-05-11"},
 		{"Book the train", ""},
 	} {
 		p.visit("/tasks/")

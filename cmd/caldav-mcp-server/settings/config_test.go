@@ -30,7 +30,7 @@ func TestDefaults(t *testing.T) {
 		LogLevel: slog.LevelInfo, OAuth: true, Push: true, FeedBudget: 500_000_000,
 		Service: Service{JournalDays: 30},
 		Mail:    Mail{PerHour: 500}, Linked: Link{MicrosoftTenantID: "common"},
-		Trace: Trace{Service: console.Program, Sampler: "parentbased_always_on"},
+		Trace: Trace{Service: console.Program, Sampler: "parentbased_always_on"}, SignIn: SignIn{GroupsClaim: "groups"},
 	}
 	if diff := compareConfigs(want, c); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -67,7 +67,7 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 		Origins:     []string{"https://a.example", "http://b.example:8080"}, MCPCalls: 90, LogLevel: slog.LevelDebug,
 		Service:  Service{Policy: calendar.Policy{OpenDirectory: true}, JournalDays: 7},
 		Declared: map[string]string{"JOURNAL_DAYS": "7", "USER_DIRECTORY": "true", "SHARES_NEED_ACCEPTANCE": "false"},
-		Push:     true, Linked: Link{MicrosoftTenantID: "common"},
+		Push:     true, Linked: Link{MicrosoftTenantID: "common"}, SignIn: SignIn{GroupsClaim: "groups"},
 		Trace: Trace{Service: console.Program, Sampler: "parentbased_always_on"},
 		MCPAt: &url.URL{Scheme: "https", Host: "mcp.example", Path: "/mcp"}, FetchAllow: proxies,
 		FeedBudget: 500_000_000,
