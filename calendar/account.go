@@ -178,8 +178,8 @@ type Accounts interface {
 	TrashedMirrors(ctx context.Context, id AccountID) ([]Mirror, error)
 	// ListedCalendars returns the calendars of an account that were listed so far, sorted by name.
 	ListedCalendars(ctx context.Context, id AccountID) ([]ListedCalendar, error)
-	// SetListedCalendars stores a listing of an account's calendars. Those that it lacks become Missing; they are
-	// forgotten if the account has more than most. NotFound when the account is gone.
+	// SetListedCalendars stores a listing of an account's calendars. Calendars that it lacks become Missing,
+	// and are forgotten if the account has more than most. NotFound when the account is gone.
 	SetListedCalendars(ctx context.Context, id AccountID, all []ListedCalendar, most int) error
 	// Mirror returns the mirror of a calendar, or NotFound.
 	Mirror(ctx context.Context, id CalendarID) (Mirror, error)

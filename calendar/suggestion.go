@@ -48,8 +48,8 @@ type SuggestedPart struct {
 // SuggestionLimits limit the open suggestions of one assistant.
 type SuggestionLimits struct{ Number, Bytes int64 }
 
-// Suggestions is the part of a Store that holds suggestions. Those that have expired, or whose token is revoked, do not
-// exist for it.
+// Suggestions is the part of a Store that holds suggestions. An expired suggestion, or one whose token is revoked, does
+// not exist for it.
 type Suggestions interface {
 	// InsertSuggestion adds an open suggestion. TooLarge if its assistant would exceed the limits.
 	InsertSuggestion(ctx context.Context, s Suggestion, most SuggestionLimits) error

@@ -26,7 +26,7 @@ type User struct {
 	WeekStart, WorkingDays, WorkingHours string
 	// View says how the user sees calendars.
 	View ViewSettings
-	// Language is the chosen language of pages and mails (BCP 47), "" for that of the browser. BrowserLanguage is the
+	// Language is the chosen language of pages and mails (BCP 47), "" for the browser's. BrowserLanguage is the
 	// one that a browser of the user asked for last, for mails.
 	Language, BrowserLanguage string
 	// Group is set when the account is a group of users, for sharing calendars with all of them.

@@ -40,7 +40,7 @@ var suggestionColumns = columns[calendar.Suggestion]{
 var selectSuggestions = `SELECT ` + suggestionColumns.list() + ` FROM suggestions s
 	JOIN tokens t ON t.id = s.token_id AND t.revoked IS NULL WHERE s.user_id = $1 AND s.expires > $2`
 
-// InsertSuggestion implements [calendar.Suggestions]. It also deletes what has expired.
+// InsertSuggestion implements [calendar.Suggestions]. It also deletes expired ones.
 func (s suggestionStore) InsertSuggestion(
 	ctx context.Context, one calendar.Suggestion, most calendar.SuggestionLimits,
 ) error {

@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// AuditEvent is a line of the audit log; its fields are those of server.AuditEvent.
+// AuditEvent is a line of the audit log; it has the fields of server.AuditEvent.
 type AuditEvent struct {
 	At           time.Time
 	ID           string

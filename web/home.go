@@ -27,7 +27,7 @@ type homeContent struct {
 	// Zone is the visitor's time zone.
 	Zone        string
 	Invitations []invitation
-	// Waiting are events that wait for the visitor's answer; MoreWaiting counts those that are not in the list.
+	// Waiting are events that wait for the visitor's answer; MoreWaiting counts the ones beyond the list.
 	Waiting     []planner.Invitation
 	MoreWaiting int
 	// Proposals are new times that guests propose for the visitor's events. UnreadProposals counts such messages that

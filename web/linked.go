@@ -64,7 +64,7 @@ type linkedAccount struct {
 	// By is the app that linked it; "" for the visitor.
 	By        string
 	Calendars []linkedCalendar
-	// Chooses is set if the visitor can choose its calendars; Unlinked names those that are not linked.
+	// Chooses is set if the visitor can choose its calendars; Unlinked names the others.
 	Chooses  bool
 	Unlinked []string
 }

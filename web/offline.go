@@ -9,8 +9,8 @@ const (
 	// workerPath is the path of the service worker. It is fixed, since browsers look there for new versions.
 	workerPath   = "sw.js"
 	manifestPath = "app.webmanifest"
-	// sessionTag is the header that tells the service worker to whom a page belongs. The worker deletes the pages that
-	// it stored when the session differs.
+	// sessionTag is the header that names the session of a page. The service worker deletes its stored pages when the
+	// session differs.
 	sessionTag = "Session-Tag"
 )
 

@@ -18,7 +18,7 @@ type profile struct {
 	Principal string
 	// Description is the account's name on the device.
 	Description, Username string
-	// About says what the profile does.
+	// About describes the effect of the profile.
 	About string
 	// Password is an app password made for this profile; ID is the id of its token.
 	Password, ID string

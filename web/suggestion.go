@@ -80,7 +80,7 @@ type suggestionContent struct {
 	Details []string
 	// Told names the people who get a message.
 	Told string
-	// State is what the visitor sees; Failed explains why the suggestion cannot be accepted.
+	// State identifies the shown texts; Failed explains why the suggestion cannot be accepted.
 	State, Failed string
 }
 

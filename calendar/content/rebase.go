@@ -59,7 +59,7 @@ func (r *rebase) component(before, after, now *ical.Component) {
 	}
 }
 
-// parts returns the sub-components by what identifies them: the recurrence id, the zone's name, or the whole text.
+// parts returns the sub-components by their identity: the recurrence id, the zone's name, or the whole text.
 func parts(c *ical.Component) map[string]*ical.Component {
 	all := map[string]*ical.Component{}
 	for sub := range c.Components() {
@@ -139,7 +139,7 @@ func (r *rebase) properties(group string, before, after, now *ical.Component) {
 	}
 }
 
-// mix removes the lines that after lacks, and adds those that are new in it.
+// mix removes the lines that after lacks, and adds its new lines.
 func mix(before, after, now *ical.Component, group string) {
 	was, wanted, is := linesOf(before, group), linesOf(after, group), linesOf(now, group)
 	now.RemoveFunc(func(p *ical.Property) bool {

@@ -81,7 +81,7 @@ func (s *Ledger) cancel(
 	return err
 }
 
-// eachLive locks a calendar of the caller and calls do for those of its objects that still exist.
+// eachLive locks a calendar of the caller and calls do for its objects that still exist.
 func (w *work) eachLive(
 	ctx context.Context, cal calendar.CalendarID, names []calendar.ObjectName,
 	do func(in calendar.Calendar, old calendar.Object) error,

@@ -19,7 +19,7 @@ const suggestionAge = 30 * 24 * time.Hour
 // suggestionLimits limit the open suggestions of one assistant.
 var suggestionLimits = calendar.SuggestionLimits{Number: 200, Bytes: 8 << 20}
 
-// Suggester keeps the changes that assistants propose, and makes those that users accept. See
+// Suggester stores the changes that assistants propose, and makes them when users accept. See
 // docs/decisions/0122-suggestions.md.
 type Suggester struct{ ledger *Ledger }
 

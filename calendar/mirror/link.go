@@ -43,7 +43,7 @@ type Linked struct {
 	// Mail is set if the account has mail and no calendars.
 	Mail      bool
 	Calendars []LinkedCalendar
-	// Chooses is set if the owner can choose among its calendars. Unlinked are those that are not linked.
+	// Chooses is set if the owner can choose among its calendars. Unlinked are its other calendars.
 	Chooses  bool
 	Unlinked []calendar.ListedCalendar
 }

@@ -35,7 +35,7 @@ type AgendaQuery struct {
 	Limit int
 	// Meter counts the cost of the query.
 	Meter *meter.Meter
-	// shape is that of an [InstanceQuery].
+	// shape is as in [InstanceQuery].
 	shape func(*ical.Document) error
 }
 

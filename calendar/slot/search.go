@@ -6,7 +6,7 @@ import (
 )
 
 // Search returns the slots when everyone is free. If there are none, it returns the reason and the next best: slots
-// outside the hours of others, or slots at which the fewest are busy. busy and each are the times of all people
+// outside the hours of others, or slots when the fewest are busy. busy and each are the times of all people
 // together and of each person, in the form that Find takes; required are the indexes of people who must be free.
 func Search(
 	m *meter.Meter, a Ask, busy []freebusy.Period, each [][]freebusy.Period, required ...int,

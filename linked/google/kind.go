@@ -58,7 +58,7 @@ func (w *write) restored(deleted, e *Event) error {
 	return w.keepsType(deleted, e)
 }
 
-// keepsType refuses a change after which the event at Google would be none of its type.
+// keepsType refuses a change that would end the type of the event at Google.
 func (w *write) keepsType(now, want *Event) error {
 	status := now.Type == focusTime || now.Type == outOfOffice || now.Type == workingLocation
 	if !status || w.keeps(want, now.Type) {

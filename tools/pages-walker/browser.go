@@ -18,7 +18,7 @@ const (
 	keyRight = "\ue014"
 )
 
-// look is the way in which a person uses a browser.
+// look describes how a person uses a browser.
 type look struct {
 	phone, dark, noScripts bool
 	zone                   string // empty for UTC

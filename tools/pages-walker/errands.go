@@ -55,7 +55,7 @@ func lesson(h *house) {
 	for day := time.Date(2027, 2, 2, 16, 0, 0, 0, time.UTC); day.Month() < 4; day = day.AddDate(0, 0, 7) {
 		days = append(days, day.Format("20060102T150405Z"), day.AddDate(0, 0, 2).Format("20060102T150405Z"))
 	}
-	// The last Thursday is the 25th: those of the next week are after it.
+	// The last Thursday is the 25th: the next week is after it.
 	days = days[:16]
 	h.starts(h.user, "Lesson", "20270101T000000Z/20270601T000000Z", days...)
 	if e := h.one(h.user, "VEVENT", "Lesson"); e.value("TRIGGER") != "-PT15M" {

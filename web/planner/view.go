@@ -68,7 +68,7 @@ type View struct {
 	// Hours are the labels of a day. SecondHours are in the second zone.
 	Hours, SecondHours []string
 	Zone, SecondZone   string
-	// SecondNote says on which day the hours of the second zone are right, if the clocks change in these days.
+	// SecondNote names the day when the hours of the second zone are right, if the clocks change in these days.
 	SecondNote string
 	// Number is the number of the week that the columns show, 0 for none. Numbers is set if weeks have numbers.
 	Number  int
@@ -227,8 +227,8 @@ func (p *Planner) frame(kind Kind, day, from time.Time, n int) *View {
 	return v
 }
 
-// lay adds the days, their events and the ghosts to a page. It returns the events and ghosts, with nil for those that a
-// month only counts.
+// lay adds the days, their events and the ghosts to a page, and returns events and ghosts. A month only counts some;
+// they are nil.
 func (p *Planner) lay(
 	v *View, found query.Agenda, ghosts []ghost, from time.Time, n int, day time.Time,
 ) []*Entry {
@@ -401,8 +401,8 @@ func (p *Planner) place(v *View, days []grid.Day, entries *shownEntries, chosen 
 	}
 }
 
-// addHours adds the labels of the hours. Those of the second zone are right on the day in the middle: clocks change at
-// the ends of weeks.
+// addHours adds the labels of the hours. The second zone's are right on the day in the middle: clocks change at the
+// ends of weeks.
 func (p *Planner) addHours(v *View, days []grid.Day) {
 	middle := days[len(days)/2].Start
 	y, m, d := middle.Date()
@@ -424,7 +424,7 @@ func (p *Planner) addHours(v *View, days []grid.Day) {
 	}
 }
 
-// ahead returns the seconds by which the clocks of the second zone are ahead of the visitor's at noon of a day.
+// ahead returns how many seconds the clocks of the second zone are ahead of the visitor's at noon of a day.
 func (p *Planner) ahead(day time.Time) int {
 	y, m, d := day.Date()
 	noon := time.Date(y, m, d, 12, 0, 0, 0, p.Zone.Location())
