@@ -90,10 +90,10 @@ func (b toolbox) suggested(ctx context.Context, c *call, z zoned, v manyView) (a
 
 // suggestionPage says where the user decides.
 func (b toolbox) suggestionPage() string {
-	if b.base == "" {
-		return ""
+	if page := b.page("suggestions"); page != "" {
+		return " on " + page
 	}
-	return " on " + b.base + "/suggestions"
+	return ""
 }
 
 // suggestionView is a suggestion in a list.

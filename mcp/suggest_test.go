@@ -71,10 +71,13 @@ func TestSuggestions(t *testing.T) {
 			"SUMMARY:Plan"))
 		before := h.observed(t, door)
 		var made, moved, gone, none suggestedView
-		use(t, door, "claude", "create_event", params{
+		said := use(t, door, "claude", "create_event", params{
 			"calendar_id": work, "title": "Lunch", "start": "2026-03-03T12:00:00Z", "end": "2026-03-03T13:00:00Z",
 			"attendees": []string{"bob@example.com"}, "idempotency_key": "k",
 		}, &made)
+		if page := "https://cal.example/dav/account/suggestions"; !strings.Contains(said, page) {
+			t.Errorf("the text does not lead to %s: %s", page, said)
+		}
 		var repeated suggestedView
 		use(t, door, "claude", "create_event", params{
 			"calendar_id": work, "title": "Lunch", "start": "2026-03-03T12:00:00Z", "end": "2026-03-03T13:00:00Z",

@@ -102,7 +102,7 @@ func visibleOf(i query.Instance) string {
 // ghostEntry returns a ghost for a page. It leads to its suggestion.
 func (p *Planner) ghostEntry(g ghost) *Entry {
 	e := p.entry(g.Occurrence)
-	state, text := []string{"ghost"}, "planner.mark.suggested"
+	state, text := []string{"suggested"}, "planner.mark.suggested"
 	if g.gone {
 		state, text = append(state, "gone"), "planner.mark.suggested-gone"
 	}
