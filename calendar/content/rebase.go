@@ -1,6 +1,7 @@
 package content
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -30,51 +31,55 @@ type rebase struct{ both []string }
 
 // component changes now.
 func (r *rebase) component(before, after, now *ical.Component) {
-	for _, name := range propertyGroups(before, after) {
-		r.properties(name, before, after, now)
-	}
-	for key, changed := range parts(after) {
-		was, is := parts(before)[key], parts(now)[key]
+	r.properties(before, after, now)
+	was, is, wanted := parts(before), parts(now), parts(after)
+	for changed := range after.Components() {
+		old, here := was[keyOf(changed)], is[keyOf(changed)]
 		switch {
-		case was != nil && same(was, changed):
-		case is == nil:
-			if was != nil {
+		case old != nil && same(old, changed):
+		case here == nil:
+			if old != nil {
 				r.both = append(r.both, changed.Name())
 			}
 			now.AddComponent(changed.Clone())
-		case was == nil && same(changed, is):
-		case was == nil:
-			r.component(ical.NewComponent(changed.Name()), changed, is)
+		case old == nil && same(changed, here):
+		case old == nil:
+			r.component(ical.NewComponent(changed.Name()), changed, here)
 		default:
-			r.component(was, changed, is)
+			r.component(old, changed, here)
 		}
 	}
-	for key, was := range parts(before) {
-		if is := parts(now)[key]; is != nil && parts(after)[key] == nil {
-			if !same(was, is) {
-				r.both = append(r.both, was.Name())
+	for old := range before.Components() {
+		if here := is[keyOf(old)]; here != nil && wanted[keyOf(old)] == nil {
+			if !same(old, here) {
+				r.both = append(r.both, old.Name())
 			}
-			now.RemoveComponent(is)
+			now.RemoveComponent(here)
 		}
 	}
 }
 
-// parts returns the sub-components by their identity: the recurrence id, the zone's name, or the whole text.
+// keyOf identifies a sub-component by the recurrence id, the zone's name, or the whole text.
+func keyOf(c *ical.Component) string {
+	key := c.Name() + "\x00"
+	switch c.Name() {
+	case Event, Todo, Journal, FreeBusy, Availability:
+		if id := c.Property("RECURRENCE-ID"); id != nil {
+			key += id.Value()
+		}
+	case timezone:
+		key += TextOf(c, "TZID")
+	default:
+		key += string(letters(c))
+	}
+	return key
+}
+
+// parts returns the sub-components by their keys.
 func parts(c *ical.Component) map[string]*ical.Component {
 	all := map[string]*ical.Component{}
 	for sub := range c.Components() {
-		key := sub.Name() + "\x00"
-		switch sub.Name() {
-		case Event, Todo, Journal, FreeBusy, Availability:
-			if id := sub.Property("RECURRENCE-ID"); id != nil {
-				key += id.Value()
-			}
-		case timezone:
-			key += TextOf(sub, "TZID")
-		default:
-			key += string(letters(sub))
-		}
-		all[key] = sub
+		all[keyOf(sub)] = sub
 	}
 	return all
 }
@@ -84,107 +89,97 @@ func same(a, b *ical.Component) bool { return string(letters(a)) == string(lette
 // times are the properties that make up the time of an event. They change together.
 const times = "DTSTART DTEND DURATION DUE"
 
-// groupOf returns the name of the group of properties that change together.
-func groupOf(name string) string {
-	if slices.Contains(strings.Fields(times), name) {
-		return times
-	}
-	return name
-}
-
-func propertyGroups(all ...*ical.Component) (names []string) {
-	for _, c := range all {
-		for p := range c.Properties() {
-			if name := groupOf(p.Name()); !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
-}
-
-func linesOf(c *ical.Component, group string) (lines []string) {
+// groups returns the properties of a component that change together, by the name of the group.
+func groups(c *ical.Component) map[string][]*ical.Property {
+	all := map[string][]*ical.Property{}
 	for p := range c.Properties() {
-		if groupOf(p.Name()) == group {
-			lines = append(lines, p.String())
+		name := p.Name()
+		if slices.Contains(strings.Fields(times), name) {
+			name = times
 		}
-	}
-	return lines
-}
-
-// properties changes a group of properties of now.
-func (r *rebase) properties(group string, before, after, now *ical.Component) {
-	was, wanted, is := linesOf(before, group), linesOf(after, group), linesOf(now, group)
-	if slices.Equal(was, wanted) || slices.Equal(wanted, is) {
-		return
-	}
-	if !slices.Equal(was, is) {
-		switch group {
-		case "ATTENDEE":
-			r.attendees(before, after, now)
-			return
-		case "EXDATE", "RDATE", "CATEGORIES", "ATTACH", "COMMENT":
-			mix(before, after, now, group)
-			return
-		case "DTSTAMP", "LAST-MODIFIED", "SEQUENCE":
-		default:
-			r.both = append(r.both, strings.Fields(group)[0])
-		}
-	}
-	now.RemoveFunc(func(p *ical.Property) bool { return groupOf(p.Name()) == group })
-	for p := range after.Properties() {
-		if groupOf(p.Name()) == group {
-			now.Add(p.Clone())
-		}
-	}
-}
-
-// mix removes the lines that after lacks, and adds its new lines.
-func mix(before, after, now *ical.Component, group string) {
-	was, wanted, is := linesOf(before, group), linesOf(after, group), linesOf(now, group)
-	now.RemoveFunc(func(p *ical.Property) bool {
-		return p.Name() == group && slices.Contains(was, p.String()) && !slices.Contains(wanted, p.String())
-	})
-	for _, p := range after.All(group) {
-		if line := p.String(); !slices.Contains(was, line) && !slices.Contains(is, line) {
-			now.Add(p.Clone())
-		}
-	}
-}
-
-// attendees adds and removes the attendees that after adds and removes. If both versions changed an attendee, now has
-// the answer.
-func (r *rebase) attendees(before, after, now *ical.Component) {
-	was, wanted, is := attendeesOf(before), attendeesOf(after), attendeesOf(now)
-	for address, p := range is {
-		old := was[address]
-		if old == nil {
-			continue
-		}
-		changed := wanted[address]
-		switch {
-		case changed == nil:
-			now.RemoveProperty(p)
-		case changed.String() == old.String():
-		case p.String() == old.String():
-			now.RemoveProperty(p)
-			now.Add(changed.Clone())
-		case p.String() != changed.String():
-			r.both = append(r.both, "ATTENDEE")
-		}
-	}
-	for _, p := range after.All("ATTENDEE") {
-		address := strings.ToLower(p.Value())
-		if was[address] == nil && is[address] == nil {
-			now.Add(p.Clone())
-		}
-	}
-}
-
-func attendeesOf(c *ical.Component) map[string]*ical.Property {
-	all := map[string]*ical.Property{}
-	for _, p := range c.All("ATTENDEE") {
-		all[strings.ToLower(p.Value())] = p
+		all[name] = append(all[name], p)
 	}
 	return all
+}
+
+func equal(a, b []*ical.Property) bool {
+	return slices.EqualFunc(a, b, func(a, b *ical.Property) bool { return a.String() == b.String() })
+}
+
+// properties changes the properties of now.
+func (r *rebase) properties(before, after, now *ical.Component) {
+	was, wanted, is := groups(before), groups(after), groups(now)
+	drop := map[*ical.Property]bool{}
+	var add []*ical.Property
+	change := func(old, changed *ical.Property) {
+		drop[old] = true
+		if changed != nil {
+			add = append(add, changed.Clone())
+		}
+	}
+	names := slices.Concat(slices.Collect(maps.Keys(was)), slices.Collect(maps.Keys(wanted)))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		old, changed, here := was[name], wanted[name], is[name]
+		if equal(old, changed) || equal(changed, here) {
+			continue
+		}
+		if !equal(old, here) {
+			switch name {
+			case "ATTENDEE":
+				r.each(old, changed, here, addressOf, change)
+				continue
+			case "EXDATE", "RDATE", "CATEGORIES", "ATTACH", "COMMENT":
+				r.each(old, changed, here, (*ical.Property).String, change)
+				continue
+			case "DTSTAMP", "LAST-MODIFIED", "SEQUENCE":
+			default:
+				r.both = append(r.both, strings.Fields(name)[0])
+			}
+		}
+		for _, p := range here {
+			change(p, nil)
+		}
+		for _, p := range changed {
+			change(nil, p)
+		}
+	}
+	now.RemoveFunc(func(p *ical.Property) bool { return drop[p] })
+	now.Add(add...)
+}
+
+func addressOf(p *ical.Property) string { return strings.ToLower(p.Value()) }
+
+// each combines properties that may occur several times, by their key. If both versions changed one, here stays: of an
+// attendee it has the answer.
+func (r *rebase) each(
+	old, changed, here []*ical.Property, key func(*ical.Property) string, change func(old, changed *ical.Property),
+) {
+	was, wanted, is := byKey(old, key), byKey(changed, key), byKey(here, key)
+	for _, p := range here {
+		before, after := was[key(p)], wanted[key(p)]
+		switch {
+		case before == nil:
+		case after == nil:
+			change(p, nil)
+		case after.String() == before.String() || after.String() == p.String():
+		case p.String() == before.String():
+			change(p, after)
+		default:
+			r.both = append(r.both, p.Name())
+		}
+	}
+	for _, p := range changed {
+		if was[key(p)] == nil && is[key(p)] == nil {
+			change(nil, p)
+		}
+	}
+}
+
+func byKey(all []*ical.Property, key func(*ical.Property) string) map[string]*ical.Property {
+	found := make(map[string]*ical.Property, len(all))
+	for _, p := range all {
+		found[key(p)] = p
+	}
+	return found
 }
