@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/store/db"
@@ -282,55 +280,32 @@ func (s objectStore) Actors(
 	return found, err
 }
 
-// mostMade is the number of UIDs of one query of Assistants. Unused places repeat the last one.
-const mostMade = 256
-
 // selectAssistants searches by UID alone, since few calendars have the same one.
-var selectAssistants = `SELECT j.calendar_id, j.uid, j.agent FROM journal j
-	WHERE j.assistant AND j.change = 'created' AND j.uid IN (` + places(mostMade) + `)
-	AND NOT EXISTS (SELECT 1 FROM journal k WHERE k.calendar_id = j.calendar_id AND k.uid = j.uid
-		AND k.version > j.version AND k.change = 'created')`
-
-// places returns the first parameters of a query: $1, $2, and so on.
-func places(n int) string {
-	all := make([]string, n)
-	for i := range all {
-		all[i] = "$" + strconv.Itoa(i+1)
-	}
-	return strings.Join(all, ", ")
-}
+var selectAssistants = withList(1, `SELECT j.calendar_id, j.uid, j.agent FROM journal j
+	WHERE j.assistant AND j.change = 'created' AND j.uid § AND NOT EXISTS (SELECT 1 FROM journal k
+		WHERE k.calendar_id = j.calendar_id AND k.uid = j.uid AND k.version > j.version AND k.change = 'created')`)
 
 // Assistants implements [calendar.JournalReader].
 func (s objectStore) Assistants(
 	ctx context.Context, objects []calendar.ObjectUID,
 ) (map[calendar.ObjectUID]string, error) {
-	wanted, made := map[calendar.ObjectUID]bool{}, map[calendar.ObjectUID]string{}
-	var uids []calendar.UID
-	for _, o := range objects {
-		wanted[o] = true
-		uids = append(uids, o.UID)
+	uids, wanted := make([]calendar.UID, len(objects)), map[calendar.ObjectUID]bool{}
+	for i, o := range objects {
+		uids[i], wanted[o] = o.UID, true
 	}
-	slices.Sort(uids)
-	uids = slices.Compact(uids)
-	for some := range slices.Chunk(uids, mostMade) {
-		args := make([]any, mostMade)
-		for i := range args {
-			args[i] = some[min(i, len(some)-1)]
-		}
-		err := db.Each(ctx, s.db.Reads, func(row db.Scanner) (bool, error) {
-			var of calendar.ObjectUID
-			var agent string
-			err := row.Scan(&of.Calendar, &of.UID, &agent)
-			if wanted[of] {
-				made[of] = agent
-			}
-			return true, err
-		}, selectAssistants, args...)
-		if err != nil {
-			return nil, err
+	type maker struct {
+		of    calendar.ObjectUID
+		agent string
+	}
+	found, err := rowsOfList(ctx, s.db.Reads, slices.Compact(slices.Sorted(slices.Values(uids))),
+		db.ScanInto(func(m *maker) []any { return []any{&m.of.Calendar, &m.of.UID, &m.agent} }), selectAssistants)
+	made := map[calendar.ObjectUID]string{}
+	for _, m := range found {
+		if wanted[m.of] {
+			made[m.of] = m.agent
 		}
 	}
-	return made, nil
+	return made, err
 }
 
 // selectTexts takes up to eight versions. The text after a change is the text before the next change of the
