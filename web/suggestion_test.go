@@ -12,6 +12,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/calendar/schedule"
 	"caldav-mcp-server/ical"
 )
 
@@ -29,7 +30,7 @@ func TestSuggestionPages(t *testing.T) {
 			users[name] = u
 		}
 		cal := h.made(users["ann"], "Work")
-		h.made(users["bob"], "Work")
+		bobs := h.made(users["bob"], "Work")
 		h.put(callerOf(users["ann"]), cal, object("VEVENT", "lunch", "Lunch", "DTSTART:20260503T080000Z",
 			"DTEND:20260503T090000Z", "ORGANIZER:mailto:ann@example.com", "ATTENDEE:mailto:bob@example.com"))
 		claude := h.assistant(users["ann"], "Claude <b>")
@@ -74,7 +75,7 @@ func TestSuggestionPages(t *testing.T) {
 		eve.post(path, "answer", "accept", "state", seen).shows(http.StatusNotFound)
 		eve.post(path, "answer", "decline").shows(http.StatusNotFound)
 
-		// Bob answers and Ann renames the lunch after the page was shown.
+		// Ann renames the lunch after the page was shown.
 		h.must(func() error {
 			_, err := h.calendars.EditObject(t.Context(), callerOf(users["ann"]), cal, "lunch", ledger.Edit{
 				Change: edit.Change{Fields: edit.Fields{Summary: edit.To("Brunch")}},
@@ -88,13 +89,29 @@ func TestSuggestionPages(t *testing.T) {
 		ann.post(path, "answer", "accept", "state", seen).shows(http.StatusNotFound)
 		ann.get(week).shows(http.StatusOK, "Brunch").hides("suggest")
 
+		// Bob's answer, which comes after the suggestion, stays.
+		path = suggest(change(edit.Change{Fields: edit.Fields{Location: edit.To("Lido")}}))
+		_, err := h.calendars.Respond(t.Context(), callerOf(users["bob"]), bobs, "lunch", ledger.Response{
+			Response: schedule.Response{Status: schedule.Accepted},
+		})
+		h.must(err)
+		seen = state(ann.get(path).shows(http.StatusOK, "has changed since").body)
+		ann.post(path, "answer", "accept", "state", seen).shows(http.StatusOK, "Accepted")
+		stored, err := h.calendars.ObjectByUID(t.Context(), nil, callerOf(users["ann"]), cal, "lunch")
+		h.must(err)
+		for _, want := range []string{"PARTSTAT=ACCEPTED", "LOCATION:Lido", "SUMMARY:Brunch"} {
+			if !strings.Contains(string(stored.Data), want) {
+				t.Errorf("the event lacks %s:\n%s", want, stored.Data)
+			}
+		}
+
 		path = suggest(change(edit.Change{Fields: edit.Fields{Summary: edit.To("Dinner")}}))
 		ann.post(path, "answer", "decline").shows(http.StatusOK, "Nothing was changed", "No suggestions")
 		ann.get("?from=2026-05-03").shows(http.StatusOK, "Brunch").hides("Dinner")
 
 		// The event is deleted: the page says that it cannot be accepted.
 		path = suggest(change(edit.Change{Fields: edit.Fields{Summary: edit.To("Supper")}}))
-		_, err := h.calendars.CancelObject(t.Context(), callerOf(users["ann"]), cal, "lunch", ledger.Cancellation{})
+		_, err = h.calendars.CancelObject(t.Context(), callerOf(users["ann"]), cal, "lunch", ledger.Cancellation{})
 		h.must(err)
 		ann.get(path).shows(http.StatusOK, "cannot be accepted", "Decline").hides(`value="accept"`)
 		ann.post(path, "answer", "decline").shows(http.StatusOK, "Nothing was changed")
