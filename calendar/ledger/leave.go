@@ -127,6 +127,8 @@ func (s *Ledger) GiveCalendars(ctx context.Context, c calendar.Caller, to calend
 		}
 		if err = s.dropCopies(ctx, c, cal, to.ID); err == nil {
 			err = s.give(ctx, c, cal, to.ID)
+		}
+		if err == nil {
 			given++
 		}
 	}
