@@ -45,13 +45,14 @@ type SuggestedPart struct {
 	Comment string `json:"comment,omitempty"`
 }
 
-// SuggestionLimits limit the open suggestions of one assistant.
+// SuggestionLimits limit open suggestions: their number for one assistant, and the size of all suggestions to a user,
+// because a calendar page reads them all.
 type SuggestionLimits struct{ Number, Bytes int64 }
 
 // Suggestions is the part of a Store that holds suggestions. An expired suggestion, or one whose token is revoked, does
 // not exist for it.
 type Suggestions interface {
-	// InsertSuggestion adds an open suggestion. TooLarge if its assistant would exceed the limits.
+	// InsertSuggestion adds an open suggestion. TooLarge if that would exceed the limits.
 	InsertSuggestion(ctx context.Context, s Suggestion, most SuggestionLimits) error
 	// Suggestions lists a user's suggestions, the oldest first.
 	Suggestions(ctx context.Context, user UserID, now time.Time) ([]Suggestion, error)

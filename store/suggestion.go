@@ -49,9 +49,12 @@ func (s suggestionStore) InsertSuggestion(
 		return err
 	}
 	return s.transact(ctx, func(t *transaction) error {
-		// Two calls of the same assistant must not both find the last place free.
-		_, err := db.RowOf(ctx, t, db.ScanText, `SELECT id FROM tokens WHERE id = $1 AND revoked IS NULL`+
-			t.Of().LockRows, one.Maker.Token)
+		// Two calls must not both find the last place free.
+		_, err := db.RowOf(ctx, t, db.ScanText, `SELECT id FROM users WHERE id = $1`+t.Of().LockRows, one.User)
+		if err != nil {
+			return err
+		}
+		_, err = db.RowOf(ctx, t, db.ScanText, `SELECT id FROM tokens WHERE id = $1 AND revoked IS NULL`, one.Maker.Token)
 		if err != nil {
 			return err
 		}
@@ -60,15 +63,14 @@ func (s suggestionStore) InsertSuggestion(
 		}
 		var number, bytes int64
 		_, err = db.RowOf(ctx, t, db.ScanInto(func(*struct{}) []any { return []any{&number, &bytes} }),
-			`SELECT COUNT(*), COALESCE(CAST(SUM(size) AS BIGINT), 0) FROM suggestions
-				WHERE token_id = $1 AND state = 'open'`,
-			one.Maker.Token)
+			`SELECT COALESCE(SUM(CASE WHEN token_id = $2 THEN 1 ELSE 0 END), 0), COALESCE(CAST(SUM(size) AS BIGINT), 0)
+				FROM suggestions WHERE user_id = $1 AND state = 'open'`, one.User, one.Maker.Token)
 		if err != nil {
 			return err
 		}
 		if number >= most.Number || bytes+int64(len(parts)) > most.Bytes {
-			return calendar.Errorf(calendar.TooLarge, "", "too many suggestions of this assistant are open (%d)",
-				number)
+			return calendar.Errorf(calendar.TooLarge, "", "too many proposals are open, or they are too large").
+				Advising("withdraw some, or wait until the user has decided about them")
 		}
 		return t.Run(ctx, `INSERT INTO suggestions (id, user_id, token_id, agent, state, created, expires, size,
 			parts) VALUES ($1, $2, $3, $4, 'open', $5, $6, $7, $8)`, one.ID, one.User, one.Maker.Token, one.Maker.Agent,

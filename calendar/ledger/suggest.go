@@ -16,8 +16,8 @@ import (
 // suggestionAge is how long a suggestion stays open.
 const suggestionAge = 30 * 24 * time.Hour
 
-// suggestionLimits limit the open suggestions of one assistant.
-var suggestionLimits = calendar.SuggestionLimits{Number: 200, Bytes: 8 << 20}
+// suggestionLimits limit the open suggestions of an assistant and of a user.
+var suggestionLimits = calendar.SuggestionLimits{Number: 200, Bytes: 4 << 20}
 
 // Suggester stores the changes that assistants propose, and makes them when users accept. See
 // docs/decisions/0122-suggestions.md.
@@ -244,14 +244,16 @@ func (s *Suggester) AcceptSuggestion(
 	ctx context.Context, c calendar.Caller, m *meter.Meter, id calendar.SuggestionID, state string,
 ) ([]calendar.Told, error) {
 	if c.Token != "" || c.ActsFor() {
-		return nil, calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "only the user accepts a proposal")
+		return nil, calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "only the user accepts a proposal").
+			Advising("the user accepts it on the pages, under Suggestions")
 	}
 	seen, err := s.Consider(ctx, c, m, id)
 	if err != nil {
 		return nil, err
 	}
 	if seen.State != state {
-		return nil, calendar.Errorf(calendar.Stale, "", "this has changed while you looked at it")
+		return nil, calendar.Errorf(calendar.Stale, "",
+			"the calendar has changed while you looked at this: compare again, then accept or decline")
 	}
 	return seen.batch.commit(ctx, func(ctx context.Context, w *work) error {
 		return w.Tx.AcceptSuggestion(ctx, c.User.ID, id)

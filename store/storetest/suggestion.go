@@ -16,8 +16,8 @@ func suggestionTests() []test {
 	}
 }
 
-// mostSuggestions are limits that no test reaches by chance.
-var mostSuggestions = calendar.SuggestionLimits{Number: 3, Bytes: 1000}
+// mostSuggestions are low limits. A suggestion of these tests has about 330 bytes.
+var mostSuggestions = calendar.SuggestionLimits{Number: 3, Bytes: 2000}
 
 func (b *bundle) suggestion(maker calendar.Actor, user calendar.User, id calendar.SuggestionID) calendar.Suggestion {
 	return calendar.Suggestion{
@@ -85,7 +85,7 @@ func suggestionsAreLimited(b *bundle) {
 	b.refused(b.InsertSuggestion(b.Context(), more, mostSuggestions), calendar.TooLarge, "")
 	other := b.suggestion(calendar.Actor{Token: b.token(ann, nil).ID}, ann, "s5")
 	b.must(b.InsertSuggestion(b.Context(), other, mostSuggestions))
-	other.ID, other.Parts[0].After = "s6", make([]byte, 800)
+	other.ID, other.Parts[0].After = "s6", make([]byte, 2000) // the size counts for all assistants together
 	b.refused(b.InsertSuggestion(b.Context(), other, mostSuggestions), calendar.TooLarge, "")
 	b.pass(time.Hour) // expired ones do not count
 	more = b.suggestion(maker, ann, "s7")
