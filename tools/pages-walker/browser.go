@@ -94,17 +94,19 @@ func (h *house) newcomer(name string) {
 	if h.passwords[name] != "" {
 		return
 	}
-	h.command(name+" has a password\n", "create-user", name, "--email", name+"@example.com", "--password-stdin")
+	_ = h.command(name+" has a password\n", "create-user", name, "--email", name+"@example.com", "--password-stdin")
 	h.passwords[name] = name + " has a password"
 }
 
-// command runs the server's program.
-func (h *house) command(input string, arguments ...string) {
+// command runs the server's program and returns its output.
+func (h *house) command(input string, arguments ...string) string {
 	c := exec.Command(os.Getenv("COMPAT_BINARY"), arguments...)
 	c.Stdin = strings.NewReader(input)
-	if said, err := c.CombinedOutput(); err != nil {
+	said, err := c.CombinedOutput()
+	if err != nil {
 		failf("%s: %w: %s", arguments[0], err, said)
 	}
+	return string(said)
 }
 
 // stranger opens a browser without signing in.

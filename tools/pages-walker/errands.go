@@ -37,6 +37,7 @@ func errands() []errand {
 		{"subscribe to school holidays", false, holidays},
 		{"invite a partner, who sees two calendars in the zone of the phone within a minute", false, partner},
 		{"import Google's archive of 15,000 events", false, takeout},
+		{"accept one of two suggestions of an assistant, in the calendar", false, suggestions},
 	}
 }
 
