@@ -297,7 +297,7 @@ function ready() {
   if (page) {
     for (const grid of page.querySelectorAll("[role=grid]")) {
       for (const stop of grid.querySelectorAll("a, [role=gridcell]")) stop.tabIndex = -1;
-      const first = grid.querySelector(".today a, .today[role=gridcell]") ?? grid.querySelector("[role=gridcell] a, [role=gridcell]");
+      const first = grid.querySelector(".today[role=gridcell]") ?? grid.querySelector("[role=gridcell] a, [role=gridcell]");
       if (first) first.tabIndex = 0;
     }
     for (const link of page.querySelectorAll(".days > p > a")) sight?.observe(link);
