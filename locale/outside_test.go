@@ -84,7 +84,7 @@ var machine = strings.Fields(`web/applogin.go web/oauth.go web/oauthtoken.go`)
 
 // names are texts of several words that are no sentences.
 var names = strings.Split("mon tue wed thu fri|Apple Calendar|sign in|Mac OS X|block t%d h%d c%dof%d %s|"+
-	"off t0 h%d|off t%d h%d", "|")
+	"off t%d h%d", "|")
 
 // sentence is a text of several words.
 var sentence = regexp.MustCompile(`^[“(]?\p{L}+[’,]?\p{L}* [\p{L}%“{(]`)

@@ -256,6 +256,14 @@ func TestViewSettings(t *testing.T) {
 				t.Errorf("the week lacks %s", part)
 			}
 		}
+		hours := "09:00-12:00, 13:00-17:00"
+		h.must(h.store.ChangeUser(h.Context(), ann.ID, auth.UserEdit{WorkingHours: &hours}))
+		week = b.get("/calendar/week/2026-05-05")
+		for _, part := range []string{`class="off t144 h12"`, `class="off t204 h84"`} {
+			if !strings.Contains(week.body, part) {
+				t.Errorf("the week with a break lacks %s", part)
+			}
+		}
 		form := b.get(b.get("settings").link("Change the calendar view"))
 		form.submit("settings/view", "timezone", "Atlantis").shows(http.StatusUnprocessableEntity, "Atlantis")
 		form.submit("settings/view", "clock", "13").shows(http.StatusUnprocessableEntity, "is no clock")

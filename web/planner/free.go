@@ -182,16 +182,22 @@ func (m *meeting) add(name string, found []calendar.User, required bool) {
 	m.all = append(m.all, one)
 }
 
+// workingHours returns the visitor's working hours, or the usual ones if an older version stored others.
+func (p *Planner) workingHours() slot.Hours {
+	for _, u := range [...]calendar.User{p.Caller.User, {}} {
+		text, days := u.Workweek()
+		if hours, err := slot.ReadHours(p.Zone.Location(), text, days); err == nil {
+			return hours
+		}
+	}
+	return slot.Hours{Zone: p.Zone.Location()}
+}
+
 // ask returns the search for slots in the visitor's working hours.
 func (m *meeting) ask(day time.Time) slot.Ask {
-	hours, days := m.Caller.User.Workweek()
-	working, err := slot.ReadHours(m.Zone.Location(), hours, days)
-	if err != nil { // an older version stored them
-		hours, days = calendar.User{}.Workweek()
-		working, _ = slot.ReadHours(m.Zone.Location(), hours, days)
-	}
 	a := slot.Ask{
-		From: day, Until: day.AddDate(0, 0, freeDays), Length: m.end.Sub(m.start), Hours: working, Limit: mostFreeSlots,
+		From: day, Until: day.AddDate(0, 0, freeDays), Length: m.end.Sub(m.start), Hours: m.workingHours(),
+		Limit: mostFreeSlots,
 	}
 	if a.From.Before(m.Now) {
 		a.From = m.Now

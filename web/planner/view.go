@@ -439,37 +439,26 @@ func city(z *zone.Zone) string {
 	return strings.ReplaceAll(name[strings.LastIndex(name, "/")+1:], "_", " ")
 }
 
-// dayUnits is the height of a day, in units.
-const dayUnits = 24 * 60 / unit
-
 // addWork marks the times outside of the visitor's working hours.
 func (p *Planner) addWork(v *View, days []grid.Day) {
 	if p.Caller.User.View.WorkingHoursOff {
 		return
 	}
-	hours, worked := p.Caller.User.Workweek()
-	opens, closes, _ := strings.Cut(hours, "-")
+	hours := p.workingHours()
 	for i, day := range days {
-		from, until := unitOf(opens), unitOf(closes)
-		if !slices.Contains(worked, strings.ToLower(day.Start.Weekday().String()[:3])) {
-			from, until = dayUnits, dayUnits
+		from, next := 0, grid.Midnight(day.Start, 1)
+		off := func(until int) {
+			if from < until {
+				v.Days[i].Off = append(v.Days[i].Off, fmt.Sprintf("off t%d h%d", from, until-from))
+			}
 		}
-		if from > 0 {
-			v.Days[i].Off = append(v.Days[i].Off, fmt.Sprintf("off t0 h%d", from))
+		for _, open := range hours.Open(day.Start, next) {
+			bar := p.bar(day.Start, open.Start, open.End, "")
+			off(bar.At / unit)
+			from = (bar.At + bar.Width) / unit
 		}
-		if until < dayUnits {
-			v.Days[i].Off = append(v.Days[i].Off, fmt.Sprintf("off t%d h%d", until, dayUnits-until))
-		}
+		off(24 * 60 / unit)
 	}
-}
-
-// unitOf returns the position of a time of day such as 09:00. 24:00 is the end of the day.
-func unitOf(clock string) int {
-	t, err := time.Parse("15:04", clock)
-	if err != nil {
-		return dayUnits
-	}
-	return (t.Hour()*60 + t.Minute()) / unit
 }
 
 func (p *Planner) day(d grid.Day, chosen time.Time) *DayView {
