@@ -31,8 +31,8 @@ func isAppLogin(path string) bool {
 // appLogin serves the requests of apps.
 func (h *Handler) appLogin(w http.ResponseWriter, r *http.Request, path string) {
 	protect(w.Header())
-	serve, ok := map[string]func(*pageRequest) error{
-		appLoginPath: (*pageRequest).startAppLogin, appLoginPollPath: (*pageRequest).pollAppLogin,
+	serve, ok := map[string]func(appLoginPages) error{
+		appLoginPath: appLoginPages.startAppLogin, appLoginPollPath: appLoginPages.pollAppLogin,
 	}[path]
 	if !ok {
 		http.Error(w, "there is nothing here", http.StatusNotFound)
@@ -42,7 +42,7 @@ func (h *Handler) appLogin(w http.ResponseWriter, r *http.Request, path string) 
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxMachineBody)
-	p := h.request(w, r)
+	p := appLoginPages{h.request(w, r)}
 	if err := serve(p); err != nil {
 		p.refuseAppLogin(err)
 	}
@@ -57,7 +57,7 @@ type appLoginStart struct {
 	Login string `json:"login"`
 }
 
-func (p *pageRequest) startAppLogin() error {
+func (p appLoginPages) startAppLogin() error {
 	user, app, err := p.Auth.StartAppLogin(p.r.Context(), p.r.UserAgent(), p.ClientAddr(p.r))
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ type appCredentials struct {
 	AppPassword auth.Secret `json:"appPassword"`
 }
 
-func (p *pageRequest) pollAppLogin() error {
+func (p appLoginPages) pollAppLogin() error {
 	token, err := p.appLoginToken()
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (p *pageRequest) pollAppLogin() error {
 }
 
 // appLoginToken returns the token that an app sends as a form or as JSON.
-func (p *pageRequest) appLoginToken() (auth.SealedState, error) {
+func (p appLoginPages) appLoginToken() (auth.SealedState, error) {
 	kind, _, _ := mime.ParseMediaType(p.r.Header.Get("Content-Type"))
 	if kind != "application/json" {
 		if err := p.r.ParseForm(); err != nil {
@@ -116,7 +116,7 @@ func (p *pageRequest) appLoginToken() (auth.SealedState, error) {
 }
 
 // refuseAppLogin answers an app. A 404 means that its user has not answered yet.
-func (p *pageRequest) refuseAppLogin(err error) {
+func (p appLoginPages) refuseAppLogin(err error) {
 	status, text := p.explain(err)
 	wait := (*auth.ThrottledError)(nil)
 	switch {

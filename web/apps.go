@@ -48,7 +48,7 @@ type app struct {
 }
 
 // mayDo describes a set of scopes to people.
-func (p *pageRequest) mayDo(set calendar.Scope) string {
+func (p appPages) mayDo(set calendar.Scope) string {
 	var words []string
 	for _, name := range auth.ScopeNames(set) {
 		words = append(words, p.lang.Text("scope."+name))
@@ -347,7 +347,7 @@ func (p narrowPages) narrowContent(t auth.Token, scopes calendar.Scope,
 		if err != nil {
 			return c, err
 		}
-		c.Scopes = append(c.Scopes, choice{name, p.mayDo(scope), scopes&scope != 0})
+		c.Scopes = append(c.Scopes, choice{name, appPages(p).mayDo(scope), scopes&scope != 0})
 	}
 	all, err := p.Service.CalendarsInHome(p.r.Context(), p.caller())
 	for _, cal := range all {

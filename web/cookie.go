@@ -83,7 +83,7 @@ func (p *pageRequest) keepLastVisit(at time.Time) {
 }
 
 // lastVisit returns when the person was last here before this visit, in this browser or another; zero if unknown.
-func (p *pageRequest) lastVisit() (time.Time, error) {
+func (p homePages) lastVisit() (time.Time, error) {
 	if p.before.IsZero() {
 		p.before = p.keptVisit()
 	}

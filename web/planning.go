@@ -110,7 +110,7 @@ func (p planningPages) view() error {
 }
 
 // undoable returns the change that the address names for the bar with Undo; "" if it names none.
-func (p *pageRequest) undoable() string {
+func (p planningPages) undoable() string {
 	id, err := calendar.ParseChangeID(p.r.URL.Query().Get("undo"))
 	if err != nil {
 		return ""
@@ -119,7 +119,7 @@ func (p *pageRequest) undoable() string {
 }
 
 // here returns the address of the page below the base, without the outcome of the previous action.
-func (p *pageRequest) here() string {
+func (p planningPages) here() string {
 	q := p.r.URL.Query()
 	q.Del("undo")
 	q.Del("done")
@@ -254,7 +254,7 @@ func (p planningPages) addTask() error {
 }
 
 // changed redirects to a page that shows a notice and the bar with Undo.
-func (p *pageRequest) changed(path, notice string, o calendar.Object) error {
+func (p planningPages) changed(path, notice string, o calendar.Object) error {
 	found, err := p.Service.History(p.r.Context(), p.caller(), calendar.HistoryQuery{
 		Calendar: o.Calendar, UID: o.UID, Limit: 1,
 	})
@@ -277,7 +277,7 @@ type taskContent struct {
 }
 
 // subject finds the event or task that the address names.
-func (p *pageRequest) subject(pl *planner.Planner) (planner.Subject, error) {
+func (p planningPages) subject(pl *planner.Planner) (planner.Subject, error) {
 	q := p.r.URL.Query()
 	in := calendar.CalendarID(p.r.PathValue("calendar"))
 	return pl.Find(p.r.Context(), in, calendar.UID(q.Get("uid")), q.Get("at"))

@@ -228,7 +228,7 @@ func (p planningPages) formAgain(
 }
 
 // back returns the address of the calendar on a day, in the view that the visitor used last.
-func (p *pageRequest) back(day string) string {
+func (p planningPages) back(day string) string {
 	view := planner.Kind(p.cookie(viewCookie))
 	if !slices.Contains(planner.Kinds, view) {
 		view = planner.Week
@@ -258,7 +258,7 @@ func (p planningPages) editEvent() (eventContent, error) {
 }
 
 // scope returns the part of a series that a form names.
-func (p *pageRequest) scope() edit.Scope {
+func (p planningPages) scope() edit.Scope {
 	switch scope := edit.Scope(p.r.PostFormValue("scope")); scope {
 	case edit.This, edit.Following, edit.All:
 		return scope

@@ -95,7 +95,7 @@ func (p *pageRequest) passkeySite() (site passkey.Site, ok bool) {
 
 // passkeySignInForm returns nil if passkeys are not possible. An error is no obstacle: the other ways to sign in still
 // work.
-func (p *pageRequest) passkeySignInForm() *passkeyForm {
+func (p signInPages) passkeySignInForm() *passkeyForm {
 	site, ok := p.passkeySite()
 	if !ok {
 		return nil

@@ -32,13 +32,16 @@ type publicContent struct {
 	Webcal, Google template.URL
 }
 
+// publicPages show public links to browsers.
+type publicPages struct{ *pageRequest }
+
 // ServeLink answers a browser that opens a public link.
 func (h *Handler) ServeLink(w http.ResponseWriter, r *http.Request, secret string) {
 	protect(w.Header())
 	// The address alone grants access: it must not reach other sites.
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	w.Header().Add("Vary", "Accept-Language")
-	p := h.outside(w, r)
+	p := publicPages{h.outside(w, r)}
 	switch err := p.showLink(secret); {
 	case err == nil:
 	case errors.Is(err, auth.ErrUnauthorized), calendar.ReasonOf(err) == calendar.NotFound:
@@ -53,7 +56,7 @@ func (h *Handler) ServeLink(w http.ResponseWriter, r *http.Request, secret strin
 }
 
 // showLink shows the page of a public link.
-func (p *pageRequest) showLink(secret string) error {
+func (p publicPages) showLink(secret string) error {
 	ctx := p.r.Context()
 	link, err := p.Auth.VerifyLink(ctx, secret)
 	if err != nil {
@@ -121,7 +124,7 @@ func allowFrames(header http.Header) {
 }
 
 // publicZone returns the zone of a public page: the visitor's, or the calendar's if it is public, or UTC.
-func (p *pageRequest) publicZone(asked, public string) (*zone.Zone, error) {
+func (p publicPages) publicZone(asked, public string) (*zone.Zone, error) {
 	if asked != "" {
 		z, err := zone.Lookup(asked)
 		if err != nil {
@@ -136,7 +139,7 @@ func (p *pageRequest) publicZone(asked, public string) (*zone.Zone, error) {
 }
 
 // unchanged sets the ETag of a page that depends on some values, and reports whether the browser has that page.
-func (p *pageRequest) unchanged(of ...string) bool {
+func (p publicPages) unchanged(of ...string) bool {
 	sum := sha256.New()
 	of = append(of, p.Version, p.lang.Tag(), p.assets.names["style.css"], p.assets.names["calendar.css"])
 	for _, part := range of {

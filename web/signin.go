@@ -292,7 +292,7 @@ func (p confirmPages) confirmContent() (confirmContent, error) {
 	f, err := p.Auth.Factors(p.r.Context(), p.user())
 	content := confirmContent{Factors: f}
 	if f.Passkeys > 0 {
-		content.Passkey = p.passkeySignInForm()
+		content.Passkey = signInPages(p).passkeySignInForm()
 	}
 	if f.Identities > 0 && p.Provider != nil {
 		content.Provider = p.Provider.Name()
@@ -370,7 +370,7 @@ func (p passwordLinkPages) redeem() error {
 	case err != nil:
 		return err
 	case !entry.Done():
-		return p.show("code", codeContent{entry.SealedState, entry.Factors, p.passkeySignInForm()})
+		return p.show("code", codeContent{entry.SealedState, entry.Factors, signInPages(p).passkeySignInForm()})
 	}
 	return p.begin(entry)
 }
