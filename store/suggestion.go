@@ -54,7 +54,8 @@ func (s suggestionStore) InsertSuggestion(
 		if err != nil {
 			return err
 		}
-		_, err = db.RowOf(ctx, t, db.ScanText, `SELECT id FROM tokens WHERE id = $1 AND revoked IS NULL`, one.Maker.Token)
+		_, err = db.RowOf(ctx, t, db.ScanText,
+			`SELECT id FROM tokens WHERE id = $1 AND revoked IS NULL`, one.Maker.Token)
 		if err != nil {
 			return err
 		}

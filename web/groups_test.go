@@ -30,7 +30,7 @@ func TestGroups(t *testing.T) {
 		root.post("groups/staff", "do", "add", "members", "").shows(http.StatusUnprocessableEntity,
 			"Enter the user names")
 		root.post("groups/staff", "do", "add", "members", "ann, nobody").shows(http.StatusUnprocessableEntity,
-			"There is no user nobody. Nobody was added.",
+			"There is no user nobody. No user was added.",
 			"No members yet")
 		root.post("groups/staff", "do", "add", "members", "ann,BOB").at("groups/staff?done=members-added").
 			shows(http.StatusOK, "ann", "bob")

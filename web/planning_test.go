@@ -286,7 +286,7 @@ func TestViewSettings(t *testing.T) {
 		b.get("/calendar/keys").shows(http.StatusOK, "The shortcuts of single keys are off").hides("<kbd>j")
 		// Europe's clocks change a week earlier than America's: on the Sunday at the end of this week.
 		b.get("/calendar/week/2026-10-22").shows(http.StatusOK,
-			"The hours of New York are those of Thursday 22 October 2026")
+			"The hours of New York are right on Thursday 22 October 2026")
 		b.get("/calendar/week/2026-11-04").hides("The hours of New York are")
 		b.get("settings/view").submit("settings/view", "timezone", "", "clock", "", "shortcuts", "1")
 		b.get("/calendar/week/2026-05-05").shows(http.StatusOK, "09:00").hides("New York", "data-shortcuts")
