@@ -117,7 +117,7 @@ func TestTextsAreComplete(t *testing.T) {
 		}
 		for id, n := range map[string]int{
 			"date.months": 12, "date.months-of-day": 12, "date.months-short": 12,
-			"date.weekdays": 7, "date.weekdays-short": 7,
+			"date.weekdays": 7, "date.weekdays-gender": 7, "date.weekdays-short": 7,
 		} {
 			if words := strings.Fields(l.Text(id)); len(words) != n {
 				t.Errorf("%s: %s has %d words, want %d", tag, id, len(words), n)

@@ -27,6 +27,23 @@ func (l *Language) ShortWeekday(d time.Weekday) string {
 	return l.word("date.weekdays-short", fromMonday(d))
 }
 
+// nths are the ends of the ids of numbered weekdays; -1 is the last one of a month.
+var nths = map[int]string{1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth", -1: "last"}
+
+// NthWeekday returns a weekday of a month: "the second Monday", "the last Friday". Without a number it is the name.
+func (l *Language) NthWeekday(n int, d time.Weekday) string {
+	name, nth := l.Weekday(d), nths[n]
+	switch {
+	case n == 0:
+		return name
+	case nth == "":
+		return l.Text("date.nth.other", "weekday", name, "number", n)
+	case l.word("date.weekdays-gender", fromMonday(d)) == "f":
+		return l.Text("date.nth-feminine."+nth, "weekday", name)
+	}
+	return l.Text("date.nth."+nth, "weekday", name)
+}
+
 func fromMonday(d time.Weekday) int { return (int(d) + 6) % 7 }
 
 // Month returns the name of a month on its own: "November".
@@ -68,6 +85,11 @@ func (l *Language) MonthYear(t time.Time) string {
 // DayMonth returns a day of a year: "23 November".
 func (l *Language) DayMonth(t time.Time) string {
 	return l.Text("date.day-month", "day", t.Day(), "month", l.monthOfDay(t))
+}
+
+// DayMonthYear returns a date without the day of the week: "23 November 2026".
+func (l *Language) DayMonthYear(t time.Time) string {
+	return l.Text("date.day-month-year", "day", t.Day(), "month", l.monthOfDay(t), "year", t.Year())
 }
 
 func (l *Language) monthOfDay(t time.Time) string {

@@ -112,7 +112,7 @@ func (c clock) span(start, end recur.Moment) string {
 	case start.AllDay && days < 1:
 		return c.lang.Text("time.all-day")
 	case start.AllDay:
-		return c.lang.Text("time.until", "end", c.day(last))
+		return c.lang.Text("time.until-day", "end", c.day(last))
 	case !end.Time.After(start.Time):
 		return c.time(start.Time)
 	case days < 1:

@@ -88,31 +88,17 @@ func dayWords(l *locale.Language, r ical.Recur) string {
 		r.ByMonthDay[0] > 0:
 		return l.DayMonth(time.Date(2000, time.Month(r.ByMonth[0]), r.ByMonthDay[0], 0, 0, 0, 0, time.UTC))
 	case r.Freq == ical.Yearly && len(r.ByMonth) == 1 && len(r.ByDay) == 1 && len(r.ByMonthDay)+len(r.BySetPos) == 0:
-		return l.Text("mail.day-of-month", "day", ordinalDay(l, r.ByDay[0]), "month", l.Month(time.Month(r.ByMonth[0])))
+		return l.Text("mail.day-of-month", "day", l.NthWeekday(r.ByDay[0].N, r.ByDay[0].Weekday), "month", l.Month(time.Month(r.ByMonth[0])))
 	case !plain, len(r.ByDay) > 0 && len(r.ByMonthDay) > 0:
 		return l.Text("mail.rule-days-other")
 	}
 	for _, day := range r.ByDay {
-		days = append(days, ordinalDay(l, day))
+		days = append(days, l.NthWeekday(day.N, day.Weekday))
 	}
 	for _, day := range r.ByMonthDay {
 		days = append(days, monthDay(l, day))
 	}
 	return and(l, days)
-}
-
-// ordinals are the ends of the ids of texts.
-var ordinals = map[int]string{1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth", -1: "last"}
-
-func ordinalDay(l *locale.Language, day ical.WeekdayNum) string {
-	name := l.Weekday(day.Weekday)
-	switch word := ordinals[day.N]; {
-	case day.N == 0:
-		return name
-	case word != "":
-		return l.Text("planner.nth."+word, "weekday", name)
-	}
-	return l.Text("mail.weekday-number", "weekday", name, "number", day.N)
 }
 
 func monthDay(l *locale.Language, day int) string {

@@ -196,5 +196,5 @@ func bounded(l *locale.Language, list []string) []string {
 	if len(list) <= listMost {
 		return list
 	}
-	return append(list[:listMost:listMost], l.Text("mail.more", "count", len(list)-listMost))
+	return append(list[:listMost:listMost], l.Text("mail.others", "count", len(list)-listMost))
 }

@@ -99,21 +99,19 @@ func (p *Planner) FreqChoices(f EventForm) []Choice {
 	if err != nil {
 		start = p.today()
 	}
-	weekday := p.Language.Weekday(start.Weekday())
 	for _, freq := range Freqs {
 		id := "planner.repeat." + freq
 		if freq == "" {
 			id = "planner.repeat.none"
 		}
-		nth := min((start.Day()+6)/7, 5)
 		switch freq {
 		case monthly:
 			list = append(list, Choice{freq, p.text(id, "day", start.Day())})
 		case nthDay:
-			which := p.text("planner.nth."+ordinals[nth], "weekday", weekday)
+			which := p.Language.NthWeekday((start.Day()+6)/7, start.Weekday())
 			list = append(list, Choice{freq, p.text(id, "which", which)})
 		case lastDay:
-			list = append(list, Choice{freq, p.text(id, "which", p.text("planner.nth.last", "weekday", weekday))})
+			list = append(list, Choice{freq, p.text(id, "which", p.Language.NthWeekday(-1, start.Weekday()))})
 		case yearly:
 			list = append(list, Choice{freq, p.text(id, "day", p.Language.DayMonth(start))})
 		default:

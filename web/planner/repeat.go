@@ -42,9 +42,6 @@ const (
 // Freqs lists the ways to repeat, in the order of the form.
 var Freqs = []string{"", daily, weekly, monthly, nthDay, lastDay, yearly}
 
-// ordinals are the names of the weekdays of a month, in the ids of texts.
-var ordinals = []string{"", "first", "second", "third", "fourth", "fifth"}
-
 // weekdayCodes are the weekdays as RFC 5545 writes them, from Sunday on.
 var weekdayCodes = []string{"SU", "MO", "TU", "WE", "TH", "FR", "SA"}
 
@@ -239,17 +236,7 @@ func (p *Planner) Rule(value string, start recur.Moment) string {
 func (p *Planner) ruleDays(rule ical.Recur) string {
 	var days []string
 	for _, day := range rule.ByDay {
-		name := p.Language.Weekday(day.Weekday)
-		switch {
-		case day.N == 0:
-			days = append(days, name)
-		case day.N == -1:
-			days = append(days, p.text("planner.nth.last", "weekday", name))
-		case day.N > 0 && day.N <= 5:
-			days = append(days, p.text("planner.nth."+ordinals[day.N], "weekday", name))
-		default:
-			days = append(days, strconv.Itoa(day.N)+". "+name)
-		}
+		days = append(days, p.Language.NthWeekday(day.N, day.Weekday))
 	}
 	for _, day := range rule.ByMonthDay {
 		if day == -1 {

@@ -348,12 +348,11 @@ func (p *Planner) title(kind Kind, first, last, day time.Time) string {
 	case kind == Day:
 		return l.Date(first)
 	case first.Month() == last.Month():
-		return p.text("planner.days-of-month", "first", first.Day(), "last", last.Day(), "month", l.MonthYear(last))
+		return p.text("planner.days-of-month", "first", first.Day(), "last", l.DayMonthYear(last))
 	case first.Year() == last.Year():
-		return p.text("planner.range", "first", l.DayMonth(first), "last", l.DayMonth(last)+" "+last.Format("2006"))
+		return p.text("planner.range", "first", l.DayMonth(first), "last", l.DayMonthYear(last))
 	}
-	return p.text("planner.range", "first", l.DayMonth(first)+" "+first.Format("2006"),
-		"last", l.DayMonth(last)+" "+last.Format("2006"))
+	return p.text("planner.range", "first", l.DayMonthYear(first), "last", l.DayMonthYear(last))
 }
 
 func iso(day time.Time) string { return day.Format(time.DateOnly) }

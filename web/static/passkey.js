@@ -35,16 +35,16 @@ async function ask(form) {
 for (const form of document.querySelectorAll("form.passkey")) {
   const hint = form.querySelector("[role=status]");
   if (!window.PublicKeyCredential) {
-    hint.textContent = "This browser has no passkeys.";
+    hint.textContent = form.dataset.none;
     continue;
   }
   form.querySelector("button").hidden = false;
   form.addEventListener("submit", event => {
     if (form.elements.answer.value) return;
     event.preventDefault();
-    hint.textContent = "Follow what the browser asks for.";
+    hint.textContent = form.dataset.follow;
     ask(form).then(() => form.submit(), fault => {
-      hint.textContent = fault.name === "InvalidStateError" ? "This device has a passkey for you already." : "That did not work, or took too long. Try again.";
+      hint.textContent = fault.name === "InvalidStateError" ? form.dataset.known : form.dataset.failed;
     });
   });
 }
