@@ -127,7 +127,7 @@ func TestWhatAnAppSetUp(t *testing.T) {
 		b.post("apps/" + string(phone.Token) + "/revoke").at("apps?done=app-revoked")
 		page := b.post("apps/"+string(claude.Token)+"/revoke").at(made+"?done=app-revoked").
 			shows(http.StatusOK, "no longer has access", "https://example.org/",
-				"bob may see when you are busy in your calendar Work").hides("<i>")
+				"bob may see busy times in your calendar Work").hides("<i>")
 		b.get("apps").shows(http.StatusOK, "Claude <b>", "revoked", "Webhooks and shares").hides("phone")
 		b.post(made).shows(http.StatusUnprocessableEntity, "Select what to remove")
 		b.get(made).shows(http.StatusOK, "bob may")

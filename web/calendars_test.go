@@ -306,7 +306,7 @@ func TestLinks(t *testing.T) {
 		if _, err := h.auth.VerifyLink(t.Context(), secret); err != nil {
 			t.Error(err)
 		}
-		listed := b.get(path).shows(http.StatusOK, "Grandma", "see when you are busy", "until Fri 8 May").hides(secret)
+		listed := b.get(path).shows(http.StatusOK, "Grandma", "see busy times", "until Fri 8 May").hides(secret)
 		revoke := regexp.MustCompile(`calendars/[^"]+/revoke`).FindAllString(listed.body, -1)
 		h.as("bob").post(revoke[len(revoke)-1]).shows(http.StatusNotFound)
 		for _, one := range revoke {

@@ -252,7 +252,7 @@ func TestMailIsLinkedOnAPage(t *testing.T) {
 		b.post("linked/"+string(all[0].ID)+"/look").at("linked?done=account-looked").shows(http.StatusOK,
 			"ann@gmail.test")
 		b.post("linked/"+string(all[0].ID)+"/unlink", "calendars", "none").at("linked?done=account-unlinked").
-			shows(http.StatusOK, "None yet", "its key is forgotten")
+			shows(http.StatusOK, "None yet", "its key is deleted")
 		b.get("apps/new").hides("read mail")
 	})
 }
