@@ -88,7 +88,8 @@ func dayWords(l *locale.Language, r ical.Recur) string {
 		r.ByMonthDay[0] > 0:
 		return l.DayMonth(time.Date(2000, time.Month(r.ByMonth[0]), r.ByMonthDay[0], 0, 0, 0, 0, time.UTC))
 	case r.Freq == ical.Yearly && len(r.ByMonth) == 1 && len(r.ByDay) == 1 && len(r.ByMonthDay)+len(r.BySetPos) == 0:
-		return l.Text("mail.day-of-month", "day", l.NthWeekday(r.ByDay[0].N, r.ByDay[0].Weekday), "month", l.Month(time.Month(r.ByMonth[0])))
+		day := l.NthWeekday(r.ByDay[0].N, r.ByDay[0].Weekday)
+		return l.Text("mail.day-of-month", "day", day, "month", l.Month(time.Month(r.ByMonth[0])))
 	case !plain, len(r.ByDay) > 0 && len(r.ByMonthDay) > 0:
 		return l.Text("mail.rule-days-other")
 	}
