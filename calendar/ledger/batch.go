@@ -95,6 +95,19 @@ func (b *Batch) Before(in calendar.CalendarID, uid calendar.UID) *calendar.Objec
 	return nil
 }
 
+// Base returns the stored state of the object that a planned one comes from: its own, or that of the series that it
+// was split from. It is nil if the object is new.
+func (b *Batch) Base(in calendar.CalendarID, uid calendar.UID) *calendar.Object {
+	p := b.plan(in, uid)
+	if p != nil && p.from != "" {
+		p = b.plan(in, p.from)
+	}
+	if p == nil {
+		return nil
+	}
+	return p.before
+}
+
 func (b *Batch) plan(in calendar.CalendarID, uid calendar.UID) *plan {
 	i := slices.IndexFunc(b.plans, func(p *plan) bool { return p.cal.ID == in && p.now.UID == uid })
 	if i < 0 {

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"unicode/utf8"
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
@@ -129,6 +130,24 @@ func abilities(capabilities json.RawMessage) (asks, opens bool) {
 	_, asks = declared.Elicitation["form"]
 	_, opens = declared.Elicitation["url"]
 	return asks || len(declared.Elicitation) == 0, opens
+}
+
+// The extension MCP Apps, with which hosts show HTML pages next to results, and the type of such a page.
+const (
+	ViewExtension = "io.modelcontextprotocol/ui"
+	ViewType      = "text/html;profile=mcp-app"
+)
+
+// showsViews reports whether a client with these capabilities shows HTML pages next to results.
+func showsViews(capabilities json.RawMessage) bool {
+	var declared struct {
+		Extensions map[string]json.RawMessage `json:"extensions"`
+	}
+	var apps struct {
+		Types []string `json:"mimeTypes"`
+	}
+	return json.Unmarshal(capabilities, &declared) == nil &&
+		json.Unmarshal(declared.Extensions[ViewExtension], &apps) == nil && slices.Contains(apps.Types, ViewType)
 }
 
 // capabilities returns the client capabilities in a message: modern messages declare them each time, older clients when

@@ -80,6 +80,7 @@ func (e *Endpoint) agree(w http.ResponseWriter, r *http.Request, x *Exchange, he
 		// The transport compares the two, and responds to an unsupported version.
 		x.Version = max(declared, claimed)
 		x.Asks, x.Opens = abilities(x.Message.capabilities())
+		x.Shows = showsViews(x.Message.capabilities())
 		header.Del(SessionHeader)
 		return true
 	}
@@ -102,7 +103,7 @@ func (e *Endpoint) agree(w http.ResponseWriter, r *http.Request, x *Exchange, he
 		refuseSession(w)
 		return false
 	}
-	x.Version, x.Session = s.Version, id
+	x.Version, x.Session, x.Shows = s.Version, id, s.shows
 	streams := acceptsEvents(r.Header.Values("Accept"))
 	x.Asks, x.Opens = s.asks && streams, s.opens && streams
 	header.Set(VersionHeader, string(s.Version))

@@ -182,6 +182,8 @@ type Exchange struct {
 	// Asks is set if the client supports elicitation by form, Opens if by page. reply is where an elicitation is sent.
 	Asks, Opens bool
 	reply       *reply
+	// Shows is set if the client shows HTML pages next to results.
+	Shows bool
 }
 
 type exchangeKey struct{}

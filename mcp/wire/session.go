@@ -21,7 +21,8 @@ const SessionHeader = "Mcp-Session-Id"
 //
 // base64url("2025-11-25 1767258000 4fbc…") "." base64url(HMAC(key, caller, the same text))
 //
-// Optional words at the end of the text say that the client supports elicitation by form or by page.
+// Optional words at the end of the text say that the client supports elicitation by form or by page, or shows HTML
+// pages.
 //
 // So no process stores sessions, every process with the key accepts an id, and with another token it is invalid.
 type SessionID string
@@ -30,8 +31,8 @@ type SessionID string
 type Session struct {
 	Version Version
 	Opened  time.Time
-	// asks is set if the client supports elicitation by form, opens if by page.
-	asks, opens bool
+	// asks is set if the client supports elicitation by form, opens if by page. shows is set if it shows HTML pages.
+	asks, opens, shows bool
 }
 
 // Owner is the owner of a session: a token of a user, so that one client cannot use another's session.
@@ -83,20 +84,22 @@ func (s *Sessions) resume(o Owner, id SessionID) (Session, bool) {
 
 func parseSession(text string) (Session, error) {
 	fields := strings.Fields(text)
-	if len(fields) < 3 || len(fields) > 5 {
+	if len(fields) < 3 || len(fields) > 6 {
 		return Session{}, fmt.Errorf("a session of %d fields", len(fields))
 	}
 	at, err := strconv.ParseInt(fields[1], 10, 64)
 	return Session{
 		Version(fields[0]), time.Unix(at, 0), slices.Contains(fields[3:], asksWord),
-		slices.Contains(fields[3:], opensWord),
+		slices.Contains(fields[3:], opensWord), slices.Contains(fields[3:], showsWord),
 	}, err
 }
 
-// asksWord and opensWord mark a session whose client supports elicitation by form or by page.
+// asksWord and opensWord mark a session whose client supports elicitation by form or by page, showsWord one whose
+// client shows HTML pages.
 const (
 	asksWord  = "asks"
 	opensWord = "opens"
+	showsWord = "shows"
 )
 
 // abilitiesOf returns the words for the capabilities in an initialize.
@@ -110,6 +113,9 @@ func abilitiesOf(v Version, m Message) (words []string) {
 	}
 	if opens {
 		words = append(words, opensWord)
+	}
+	if showsViews(m.capabilities()) {
+		words = append(words, showsWord)
 	}
 	return words
 }
