@@ -13,6 +13,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/describe"
 	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/mcp/views"
 	"caldav-mcp-server/mcp/wire"
 )
 
@@ -34,7 +35,7 @@ func (b toolbox) batchTools() []tool {
 		name: manyName, title: "Make several changes",
 		description: "Makes up to 50 changes, all or none; undo_change undoes them together.",
 		scope:       calendar.ScopeRead | calendar.ScopeWrite, hints: toolHints{destructive: true},
-		begin: doing(b.changeMany), gives: manyView{},
+		begin: doing(b.changeMany), gives: manyView{}, view: views.Review,
 	}))}
 }
 
@@ -107,6 +108,8 @@ func (b toolbox) changeMany(ctx context.Context, c *call, in *manyChanges) (answ
 	if in.preview || c.caller.Proposes {
 		b.foresee(ctx, c, z, v.Changes)
 	}
+	done := !in.preview && !c.caller.Proposes
+	c.show(z, func(m views.Maker) any { return m.Review([]views.Bundle{{Changes: v.inView(c, in)}}, done) })
 	if c.caller.Proposes && !in.preview {
 		return b.suggested(ctx, c, z, v)
 	}
@@ -124,6 +127,24 @@ func (b toolbox) changeMany(ctx context.Context, c *call, in *manyChanges) (answ
 		v.toldView = toldTo(b.finish(ctx, c, z, v.Changes, told).accepted(told))
 	}
 	return answer{v.prose(), v}, nil
+}
+
+// inView returns the changes for a view. The user can make those of a preview there, if the token may write.
+func (v manyView) inView(c *call, in *manyChanges) (list []views.Change) {
+	for i, one := range v.Changes {
+		change := views.Change{
+			What: wire.Visible(string(one.What)), Start: one.StartLocal, Warnings: one.Warnings,
+			Conflicts: each(texts(one.Conflicts), wire.Visible), Declined: each(texts(one.Declined), wire.Visible),
+		}
+		if in.preview && !c.caller.Proposes {
+			change.Call, _ = wire.EncodeJSON(in.changes[i]) // it was JSON before
+			if base := c.batch.Base(one.Calendar, calendar.UID(one.UID)); base != nil {
+				change.Object, change.ETag = string(base.Calendar)+" "+string(base.UID), string(base.ETag)
+			}
+		}
+		list = append(list, change)
+	}
+	return list
 }
 
 // oneChange plans one of several changes.

@@ -42,9 +42,7 @@ func (b bridge) Challenge(w http.ResponseWriter, r *http.Request, x *wire.Exchan
 		Advising("ask the user to connect again and to allow them")
 	result := render(why, x.Version, x.FaultID).Result
 	// ChatGPT reads the challenge here, other clients in the header.
-	result.Meta = &mcpgo.Meta{AdditionalFields: map[string]any{
-		"mcp/www_authenticate": w.Header().Values("WWW-Authenticate"),
-	}}
+	result.Meta = metaOf("mcp/www_authenticate", w.Header().Values("WWW-Authenticate"))
 	wire.SendRefused(w, x, http.StatusForbidden, result)
 	return true
 }

@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/calendar/filter"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/mcp/views"
 	"caldav-mcp-server/mcp/wire"
 )
 
@@ -173,6 +174,15 @@ func (b eventTools) queryEvents(
 		}
 		view.Events = append(view.Events, row)
 	}
+	c.show(z, func(m views.Maker) any {
+		var clear []query.Occurrence
+		for _, i := range list {
+			if !i.Unclear {
+				clear = append(clear, query.Occurrence{Calendar: cal, Instance: i})
+			}
+		}
+		return m.Week(viewEvents(m, clear), during.Start, view.Truncated || len(clear) < len(list))
+	})
 	return answer{noted{queriedEvents(view.Events), view.note(c)}, view}, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/calendar/ledger"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/mcp/views"
 	"caldav-mcp-server/mcp/wire"
 )
 
@@ -55,7 +56,7 @@ func (b eventTools) rows() []tool {
 			name: "query_events", title: "Query events",
 			description: "Lists one calendar's events with etags; between start and end each instance of a series, " +
 				"else each series once. For all calendars: list_events.",
-			begin: within(b.toolbox, b.queryEvents), gives: queryView{},
+			begin: within(b.toolbox, b.queryEvents), gives: queryView{}, view: views.Week,
 		}),
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"caldav-mcp-server/calendar/freebusy"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/slot"
+	"caldav-mcp-server/mcp/views"
 	"caldav-mcp-server/mcp/wire"
 )
 
@@ -32,7 +33,7 @@ func (b busyTools) findRows() []tool {
 		name: "find_time", title: "Find a time",
 		description: "Finds times when the user and everyone named are free, in working hours, best first; by " +
 			"default in the next 7 days. Busy times: get_free_busy.",
-		begin: doing(b.findTime), gives: slotsView{},
+		begin: doing(b.findTime), gives: slotsView{}, view: views.Times,
 	})}
 }
 
@@ -155,7 +156,46 @@ func (b busyTools) findTime(ctx context.Context, c *call, in *slotQuestion) (ans
 		}
 		v.Slots = append(v.Slots, one)
 	}
+	c.show(w.zone, func(m views.Maker) any {
+		return m.Times(v.inView(found, w.zone, theirs), b.booking(m, c, z, meet))
+	})
 	return answer{v.prose(w, ask, found), v}, nil
+}
+
+// inView returns the slots for a view.
+func (v slotsView) inView(found []slot.Slot, z zoned, theirs []hoursOf) (list []views.Slot) {
+	for i, s := range found {
+		one := views.Slot{
+			Start: s.Start, End: s.End, Tentative: s.Tentative,
+			Outside: texts(v.Slots[i].Outside), Busy: texts(v.Slots[i].Busy),
+		}
+		for _, other := range theirs {
+			if other.Zone.String() != z.Location().String() {
+				one.Elsewhere = append(one.Elsewhere, views.Person{Name: wire.Visible(other.name), Zone: other.Zone})
+			}
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// booking returns the call that books a slot, nil if the caller may not make it.
+func (b busyTools) booking(m views.Maker, c *call, z zoned, meet busyTargets) *views.Booking {
+	const tool = "create_event"
+	if _, err := b.partOf(c, tool); err != nil {
+		return nil
+	}
+	var names, addresses []string
+	for _, u := range meet.people {
+		if u.ID != c.caller.User.ID && u.Email != "" {
+			names, addresses = append(names, wire.Visible(u.Title())), append(addresses, u.Email)
+		}
+	}
+	call := map[string]any{"calendar_id": primary, "timezone": z.Name()}
+	if addresses != nil {
+		call["attendees"] = addresses
+	}
+	return m.Book(tool, call, names)
 }
 
 // hoursOf are another person's working hours.

@@ -9,8 +9,10 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/freebusy"
+	"caldav-mcp-server/calendar/grid"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/mcp/views"
 	"caldav-mcp-server/mcp/wire"
 )
 
@@ -43,7 +45,7 @@ func (b busyTools) rows() []tool {
 		name: "get_free_busy", title: "Free and busy times",
 		description: "Returns when the user, or calendars and people named, are busy, without titles. To find a " +
 			"common time: find_time.",
-		begin: doing(b.freeBusy), gives: busyView{},
+		begin: doing(b.freeBusy), gives: busyView{}, view: views.Week,
 	})}
 }
 
@@ -125,6 +127,16 @@ func (b busyTools) freeBusy(ctx context.Context, c *call, in *busyQuestion) (ans
 			start.Weekday().String(), busyWords[p.Type], p.who,
 		})
 	}
+	c.show(z, func(m views.Maker) any {
+		return m.Week(each(periods, func(p block) views.Event {
+			what := m.Text("public." + busyWords[p.Type])
+			e := views.Event{Item: grid.Item{Start: p.Start, End: p.End}, Title: what}
+			if p.who != "" {
+				e.Title, e.Mark = wire.Visible(string(p.who)), what
+			}
+			return e
+		}), w.from, v.Truncated || v.Unread > 0)
+	})
 	return answer{v.prose(w, periods), v}, nil
 }
 

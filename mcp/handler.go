@@ -24,6 +24,7 @@ import (
 	"caldav-mcp-server/calendar/change"
 	"caldav-mcp-server/calendar/mailbox"
 	"caldav-mcp-server/calendar/service"
+	"caldav-mcp-server/mcp/views"
 	"caldav-mcp-server/mcp/wire"
 )
 
@@ -215,6 +216,9 @@ func (h *Handler) visibleTools(ctx context.Context, declared []mcpgo.Tool) []mcp
 			if t.proposes {
 				d.Description, d.Annotations = t.description, t.annotations()
 			}
+			if x.Shows && t.view != "" {
+				d.Meta = metaOf("ui", map[string]string{"resourceUri": views.URI(t.view)})
+			}
 			if x.Version.Plain() {
 				d.Title, d.RawOutputSchema = "", nil
 				d.RawInputSchema = h.firstInput(d.Name)
@@ -238,6 +242,9 @@ func (h *Handler) runner(t tool) server.ToolHandlerFunc {
 		x := wire.ExchangeOf(ctx)
 		c := &call{caller: callerOf(x), plain: x.Version.Plain(), consent: consentState{asks: x.Asks, opens: x.Opens}}
 		started := h.now()
+		if x.Shows && t.view != "" {
+			c.views = views.For(c.caller.User, started)
+		}
 		result, err := h.attempted(ctx, t, c, x)
 		if t.mail {
 			err = asMailError(err, h.box.linkPage())
@@ -352,7 +359,15 @@ func (h *Handler) answer(
 	if err != nil {
 		return nil, err
 	}
-	return pack(a, x.Version)
+	if result, err = pack(a, x.Version); err == nil && c.shows != nil {
+		result.Meta = metaOf(views.Key, c.shows)
+	}
+	return result, err
+}
+
+// metaOf returns metadata with one field.
+func metaOf(name string, value any) *mcpgo.Meta {
+	return &mcpgo.Meta{AdditionalFields: map[string]any{name: value}}
 }
 
 // logCall counts and logs a call, without its arguments and results.

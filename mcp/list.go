@@ -11,10 +11,12 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/grid"
 	"caldav-mcp-server/calendar/lookup"
 	"caldav-mcp-server/calendar/publish"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/mcp/views"
 	"caldav-mcp-server/mcp/wire"
 )
 
@@ -37,7 +39,7 @@ func (b toolbox) listTools() []tool {
 		name: "list_events", title: "List events",
 		description: "Lists events in a time range, in all calendars; each instance of a series with its " +
 			"recurrence_id. Without a time: the next 7 days. To find words: search_events.",
-		begin: doing(b.listEvents), gives: listView{},
+		begin: doing(b.listEvents), gives: listView{}, view: views.Week,
 	})}
 }
 
@@ -102,7 +104,33 @@ func (b toolbox) listEvents(ctx context.Context, c *call, in *agendaQuestion) (a
 	if v.Truncated {
 		v.NextCursor = c.next(spot{w.from.Unix(), w.until.Unix(), found.Occurrences[len(found.Occurrences)-1].Spot()})
 	}
+	c.show(w.zone, func(m views.Maker) any {
+		return m.Week(viewEvents(m, found.Occurrences), w.from, v.Truncated || v.Unread > 0)
+	})
 	return answer{v.prose(rows, found.Occurrences, w), v}, nil
+}
+
+// viewEvents returns events for a view.
+func viewEvents(m views.Maker, found []query.Occurrence) []views.Event {
+	return each(found, func(o query.Occurrence) views.Event {
+		e := views.Event{
+			Item:     grid.Item{Start: o.Start.Time, End: o.End.Time, AllDay: o.Start.AllDay},
+			Title:    cmp.Or(wire.Visible(titleOf(o)), m.Text("planner.untitled")),
+			Place:    wire.Visible(short(content.TextOf(o.Component, "LOCATION"), longestListedTitle)),
+			Calendar: wire.Visible(short(ownName(o.Calendar), longestListedTitle)),
+		}
+		if o.Calendar.Color != nil {
+			e.Color, _ = calendar.ParseColor(*o.Calendar.Color)
+		}
+		switch edit.Status(content.WordOf(o.Component, "STATUS")) {
+		case edit.Cancelled:
+			e.Mark = m.Text("planner.mark.cancelled")
+		case edit.Tentative:
+			e.Mark = m.Text("planner.mark.tentative")
+		default:
+		}
+		return e
+	})
 }
 
 // prose writes the result as text.

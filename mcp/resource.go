@@ -20,6 +20,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/calendar/watch"
+	"caldav-mcp-server/mcp/views"
 	"caldav-mcp-server/mcp/wire"
 )
 
@@ -36,8 +37,19 @@ const calendarType = "text/calendar"
 // mostResource limits the text of a resource, because hosts show the whole text to their model.
 const mostResource = 512 << 10
 
-// addResources registers the resource templates with mcp-go.
+// addResources registers the views and the resource templates with mcp-go.
 func (h *Handler) addResources(s *server.MCPServer) {
+	for _, name := range views.Names {
+		// A view fetches nothing, so its declared policy is empty.
+		page := mcpgo.TextResourceContents{
+			Meta: map[string]any{"ui": map[string]any{"csp": struct{}{}, "prefersBorder": true}},
+			URI:  views.URI(name), MIMEType: wire.ViewType, Text: views.Page(name),
+		}
+		s.AddResource(mcpgo.NewResource(page.URI, name, mcpgo.WithMIMEType(page.MIMEType)),
+			func(context.Context, mcpgo.ReadResourceRequest) ([]mcpgo.ResourceContents, error) {
+				return []mcpgo.ResourceContents{page}, nil
+			})
+	}
 	s.AddResourceTemplate(mcpgo.NewResourceTemplate(calendarTemplate, "calendar",
 		mcpgo.WithTemplateDescription("A calendar with all its events and tasks, as iCalendar. The id is from "+
 			"list_calendars."),
@@ -49,9 +61,11 @@ func (h *Handler) addResources(s *server.MCPServer) {
 }
 
 // listResources lists the caller's calendars. mcp-go itself supports only resources that are the same for all callers.
+// These are the views, which hosts find by the tools.
 func (h *Handler) listResources(
 	ctx context.Context, _ any, r *mcpgo.ListResourcesRequest, result *mcpgo.ListResourcesResult,
 ) {
+	result.Resources = []mcpgo.Resource{}
 	h.attend(ctx, func(c *call) error {
 		skip, err := skipped(r.Params.Cursor)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/describe"
+	"caldav-mcp-server/mcp/views"
 	"caldav-mcp-server/mcp/wire"
 )
 
@@ -26,7 +27,7 @@ func (b suggestTools) rows() []tool {
 	list := reading(tool{
 		name: "list_proposals", title: "List proposals",
 		description: "Lists the changes that you proposed, and whether the user accepted or declined them.",
-		begin:       doing(b.list), gives: suggestionsView{},
+		begin:       doing(b.list), gives: suggestionsView{}, view: views.Review,
 	})
 	list.scope |= calendar.ScopePropose
 	return []tool{list, b.once(tool{
@@ -84,6 +85,11 @@ func (b toolbox) suggested(ctx context.Context, c *call, z zoned, v manyView) (a
 		return answer{prose("Nothing was proposed: it is like that already."), s}, nil
 	}
 	s.Expires = z.momentOf(made.Expires)
+	c.show(z, func(m views.Maker) any {
+		return m.Review([]views.Bundle{{
+			Changes: v.inView(c, &manyChanges{}), Link: b.page("suggestions/" + string(made.ID)),
+		}}, false)
+	})
 	return answer{prose(fmt.Sprintf("Proposed, not made: the user decides%s. id %s; withdraw_proposal takes it back; "+
 		"it ends %s.\n\n%s", b.suggestionPage(), s.ID, z.readable(made.Expires), v.list(true))), s}, nil
 }
@@ -143,7 +149,30 @@ func (b suggestTools) list(ctx context.Context, c *call, _ *nothing) (answer, er
 		}
 		v.Proposals = append(v.Proposals, one)
 	}
+	c.show(z, func(m views.Maker) any { return m.Review(b.inView(m, z, v, all), false) })
 	return answer{v.prose(z), v}, nil
+}
+
+// inView returns suggestions for a view, which links to the pages of the open ones: only there can the user accept.
+func (b suggestTools) inView(
+	m views.Maker, z zoned, v suggestionsView, all []calendar.Suggestion,
+) (list []views.Bundle) {
+	for i, s := range all {
+		bundle := views.Bundle{Title: m.Moment(s.Created.In(z.Location()))}
+		switch s.State {
+		case calendar.SuggestionOpen:
+			bundle.Link = b.page("suggestions/" + string(s.ID))
+		case calendar.SuggestionAccepted:
+			bundle.Title += ": " + m.Text("notice.suggestion-accepted")
+		case calendar.SuggestionDeclined:
+			bundle.Title += ": " + m.Text("notice.suggestion-declined")
+		}
+		for _, change := range v.Proposals[i].Changes {
+			bundle.Changes = append(bundle.Changes, views.Change{What: wire.Visible(string(change.What))})
+		}
+		list = append(list, bundle)
+	}
+	return list
 }
 
 func (v suggestionsView) prose(z zoned) prose {

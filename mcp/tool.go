@@ -21,6 +21,7 @@ import (
 	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/mcp/views"
 	"caldav-mcp-server/mcp/wire"
 )
 
@@ -38,6 +39,8 @@ type tool struct {
 	// its name with a dot. It is accepted but not listed, because not every host allows dots.
 	mail, unlinked bool
 	alias          string
+	// view is the page that hosts show with the result, "" for none.
+	view string
 	// proposes is set in the list for a caller who may only propose the tool's changes.
 	proposes bool
 	// begin returns the parameters of a call and the function that runs it: see doing.
@@ -198,8 +201,18 @@ type call struct {
 	consent consentState
 	// foreign are the other authors of texts that the call is about: see marked.
 	foreign []shown
+	// views prepares the data of the tool's view, nil if the client shows none. shows is that data.
+	views *views.Maker
+	shows any
 	// noted are extra log attributes. They contain no user-supplied text.
 	noted []slog.Attr
+}
+
+// show sets the data of the tool's view, with times in a zone, if the client shows views.
+func (c *call) show(z zoned, data func(views.Maker) any) {
+	if c.views != nil {
+		c.shows = data(c.views.In(z.Location()))
+	}
 }
 
 // changer changes events and tasks, immediately or in a batch.
