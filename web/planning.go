@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -23,6 +24,7 @@ func (h *Handler) planningPages() []page {
 		get("/calendar/go", people, planningPages.goTo),
 		get("/calendar/keys", people, showing("keys", planningPages.keys)),
 		get("/calendar/changes", people, planningPages.changes),
+		get("/calendar/met", people, planningPages.met),
 		post("/calendar/tick", people, planningPages.tick),
 		get("/calendar/search", people, showing("search", planningPages.search)),
 		get("/tasks/{$}", people, showing("tasks", planningPages.tasks)),
@@ -158,6 +160,21 @@ func (p planningPages) changes() error {
 		_, err := p.Auth.Session(ctx, secret)
 		return err
 	})
+}
+
+// met answers the script of the form with the people that the visitor met in events.
+func (p planningPages) met() error {
+	pl, end, err := p.planner()
+	if err != nil {
+		return err
+	}
+	defer end()
+	list, err := pl.Met(p.r.Context())
+	if err != nil {
+		return err
+	}
+	sendJSON(p.w, http.StatusOK, list)
+	return nil
 }
 
 // tick remembers the calendars to show. The form lists all of them, so that a new calendar is shown.

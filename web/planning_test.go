@@ -509,6 +509,9 @@ func TestGuestsOnPages(t *testing.T) {
 			shows(http.StatusOK, "Your answer is sent")
 		own := b.get(b.get("/calendar/day/2026-05-05").link("Talk"))
 		own.shows(http.StatusOK, "accepted", "With pleasure")
+		b.get("/calendar/met").shows(http.StatusOK, `["Ben`, "ben@example.org")
+		guest.get("/calendar/met").shows(http.StatusOK, "ann@example.org").hides("ben@")
+		h.browser().get("/calendar/met").at("sign-in?next=%2Fcalendar%2Fmet")
 		ask := b.get(own.link("Edit event")).submit("/edit", "start-time", "12:00", "end-time", "13:00").
 			shows(http.StatusOK, "These people get a message: Ben", "Their answers are asked for again: Ben")
 		if !strings.Contains(h.storedBy(ann, cal, "Talk"), ":20260505T100000") {

@@ -28,6 +28,15 @@ func AttendeesOf(c *ical.Component) []Attendee {
 	return list
 }
 
+// PeopleOf lists the attendees of a component, and its organizer if it has one.
+func PeopleOf(c *ical.Component) []Attendee {
+	list := AttendeesOf(c)
+	if p := c.Property("ORGANIZER"); p != nil {
+		list = append(list, attendeeOf(p))
+	}
+	return list
+}
+
 func attendeeOf(p *ical.Property) Attendee {
 	a := Attendee{Address: strings.TrimSpace(p.Value())}
 	if len(a.Address) > len(mailto) && strings.EqualFold(a.Address[:len(mailto)], mailto) {

@@ -478,10 +478,7 @@ func (p *Planner) guestsOf(cal calendar.Calendar, c *ical.Component) (required, 
 		if p.hidden(cal, c, a) {
 			continue
 		}
-		line := a.Address
-		if a.Name != "" {
-			line = oneLine(a.Name) + " <" + a.Address + ">"
-		}
+		line := guestLine(a.Name, a.Address)
 		if strings.EqualFold(a.Role, optionalRole) {
 			may = append(may, line)
 		} else {
@@ -489,6 +486,18 @@ func (p *Planner) guestsOf(cal calendar.Calendar, c *ical.Component) (required, 
 		}
 	}
 	return strings.Join(must, "\n"), strings.Join(may, "\n")
+}
+
+// guestLine writes a guest in the form that a form reads. A name with a separator is quoted.
+func guestLine(name, address string) string {
+	name = oneLine(name)
+	switch {
+	case name == "":
+		return address
+	case strings.ContainsAny(name, `,;<>@"`):
+		name = `"` + strings.ReplaceAll(name, `"`, "'") + `"`
+	}
+	return name + " <" + address + ">"
 }
 
 const optionalRole = "OPT-PARTICIPANT"

@@ -135,9 +135,32 @@ func (p *Planner) People(ctx context.Context) ([]Choice, error) {
 		if u.Email == "" || u.Group || u.ID == p.Caller.User.ID || len(list) == mostGuests {
 			continue
 		}
-		list = append(list, Choice{clean(u.Title()) + " <" + u.Email + ">", clean(u.Title())})
+		list = append(list, Choice{guestLine(clean(u.Title()), u.Email), clean(u.Title())})
 	}
 	return list, nil
+}
+
+// mostMet limits the addresses of Met.
+const mostMet = 200
+
+// Met returns the people that the visitor met in events, as lines of a form. The users of People are left out.
+func (p *Planner) Met(ctx context.Context) ([]string, error) {
+	people, err := p.Service.People(ctx, p.Caller)
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[string]bool, len(people))
+	for _, u := range people {
+		known[strings.ToLower(u.Email)] = true
+	}
+	met, err := p.Service.Met(ctx, p.Caller, p.meter, mostMet)
+	list := make([]string, 0, len(met))
+	for _, a := range met {
+		if !known[strings.ToLower(a.Address)] {
+			list = append(list, guestLine(clean(a.Name), a.Address))
+		}
+	}
+	return list, err
 }
 
 // Parts describes the present values of some parts of a form.

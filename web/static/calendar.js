@@ -311,6 +311,10 @@ function ready() {
       guests.value = (guests.value.trim() + "\n" + pick.value).trim();
       pick.value = "";
     });
+    pick.addEventListener("focus", async () => {
+      const response = await fetch(pick.dataset.met).catch(() => null);
+      if (response?.ok && !response.redirected) pick.list.append(...(await response.json()).map(line => new Option("", line)));
+    }, { once: true });
   }
   const whole = document.querySelector("input[name=all-day]");
   if (whole) {
