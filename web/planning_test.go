@@ -513,7 +513,8 @@ func TestGuestsOnPages(t *testing.T) {
 		guest.get("/calendar/met").shows(http.StatusOK, "ann@example.org").hides("ben@")
 		h.browser().get("/calendar/met").at("sign-in?next=%2Fcalendar%2Fmet")
 		ask := b.get(own.link("Edit event")).submit("/edit", "start-time", "12:00", "end-time", "13:00").
-			shows(http.StatusOK, "These people get a message: Ben", "Their answers are asked for again: Ben")
+			shows(http.StatusOK, "These people get a message: Ben",
+				"These answers are lost, and asked for again: Ben (accepted)")
 		if !strings.Contains(h.storedBy(ann, cal, "Talk"), ":20260505T100000") {
 			t.Error("the change was made before it was confirmed")
 		}

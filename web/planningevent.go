@@ -110,8 +110,8 @@ type dayField struct {
 
 // askContent is a question before a change.
 type askContent struct {
-	Told, Asked         []string
-	MoreTold, MoreAsked int
+	Told, Lost         []string
+	MoreTold, MoreLost int
 }
 
 func (p planningPages) newEvent() (eventContent, error) {
@@ -298,7 +298,11 @@ func (p planningPages) saveEvent() error {
 		return p.leadTo(p.back(day))
 	}
 	change.Target = s.Target(p.scope())
-	if told := pl.Consequences(s, change); len(told.Told) > 0 && p.field("confirmed") == "" {
+	told, err := pl.Consequences(p.r.Context(), s, change)
+	if err != nil {
+		return p.formAgain(pl, typed, &s, err, nil)
+	}
+	if len(told.Told) > 0 && p.field("confirmed") == "" {
 		c, err := p.eventContent(pl, typed, &s)
 		if err != nil {
 			return err
@@ -316,7 +320,7 @@ func (p planningPages) saveEvent() error {
 func ask(c planner.Consequences) *askContent {
 	a := &askContent{}
 	a.Told, a.MoreTold = planner.Few(c.Told)
-	a.Asked, a.MoreAsked = planner.Few(c.Asked)
+	a.Lost, a.MoreLost = planner.Few(c.Lost)
 	return a
 }
 
@@ -339,7 +343,11 @@ func (p planningPages) dragEvent() error {
 		return err
 	}
 	change.Target = s.Target(p.scope())
-	if told := pl.Consequences(s, change); len(told.Told) > 0 {
+	told, err := pl.Consequences(p.r.Context(), s, change)
+	if err != nil {
+		return err
+	}
+	if len(told.Told) > 0 {
 		// The form asks before guests get a message.
 		form := pl.FormOf(s.Calendar, s.Instance)
 		if err := pl.Retime(&form, s, p.field("start"), p.field("end")); err != nil {
@@ -375,7 +383,7 @@ func (p planningPages) deleteEventForm() (c deleteEventContent, err error) {
 	if err != nil {
 		return c, err
 	}
-	return deleteEventContent{pl.Event(p.r.Context(), s), ask(pl.Consequences(s, edit.Change{}))}, nil
+	return deleteEventContent{pl.Event(p.r.Context(), s), ask(pl.ToldOfDeletion(s))}, nil
 }
 
 func (p planningPages) deleteEvent() error {

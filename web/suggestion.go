@@ -6,6 +6,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/describe"
+	"caldav-mcp-server/web/planner"
 )
 
 func (h *Handler) suggestionPages() []page {
@@ -78,8 +79,8 @@ type suggestionContent struct {
 	Both      string
 	// Details has old and new values.
 	Details []string
-	// Told names the people who get a message.
-	Told string
+	// Told names the people who get a message, Lost the answers that are lost.
+	Told, Lost string
 	// State identifies the shown texts; Failed explains why the suggestion cannot be accepted.
 	State, Failed string
 }
@@ -104,9 +105,10 @@ func (p suggestionPages) content() (content suggestionContent, err error) {
 	content.suggestion = suggestion{ID: id, From: excerpt(seen.Maker.Agent), When: c.Ago(seen.Created)}
 	content.Expires, content.State = c.Moment(seen.Expires), seen.State
 	if failed == nil {
-		told, err := seen.Audience(ctx)
+		foreseen, err := seen.Foresee(ctx)
 		failed = err
-		content.Told = recipients(told)
+		content.Told = recipients(foreseen.Told)
+		content.Lost = strings.Join(planner.LostAnswers(p.lang, foreseen.Lost), ", ")
 	}
 	if failed != nil {
 		if calendar.ReasonOf(failed) == calendar.Internal {

@@ -105,7 +105,13 @@ func TestSuggestionPages(t *testing.T) {
 			}
 		}
 
+		// Another time loses it, and the page says so.
+		path = suggest(change(edit.Change{Times: edit.Times{Start: at(15), End: at(16)}}))
+		ann.get(path).shows(http.StatusOK, "These answers are lost, and asked for again: bob@example.com (accepted).")
+		ann.post(path, "answer", "decline").shows(http.StatusOK, "Nothing was changed")
+
 		path = suggest(change(edit.Change{Fields: edit.Fields{Summary: edit.To("Dinner")}}))
+		ann.get(path).shows(http.StatusOK, "people get a message: bob@example.com").hides("answers are lost")
 		ann.post(path, "answer", "decline").shows(http.StatusOK, "Nothing was changed", "No suggestions")
 		ann.get("?from=2026-05-03").shows(http.StatusOK, "Brunch").hides("Dinner")
 

@@ -14,6 +14,7 @@ import (
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/lookup"
 	"caldav-mcp-server/calendar/meter"
+	"caldav-mcp-server/calendar/schedule"
 	"caldav-mcp-server/ical"
 )
 
@@ -261,6 +262,53 @@ func (b *Batch) Stored(in calendar.CalendarID, uid calendar.UID) calendar.ETag {
 		return p.done.ETag
 	}
 	return p.now.ETag
+}
+
+// Foreseen are the consequences that a commit would have.
+type Foreseen struct {
+	// Told are the people who would get a message, Lost the answers that would be removed.
+	Told []calendar.Told
+	Lost []schedule.LostAnswer
+}
+
+// errForeseen rolls a change back.
+var errForeseen = errors.New("only foreseen")
+
+// Foresee runs the commit and rolls it back.
+func (b *Batch) Foresee(ctx context.Context) (seen Foreseen, err error) {
+	seen.Told, err = b.commit(ctx, func(context.Context, *work) error { return errForeseen })
+	if err != nil && !errors.Is(err, errForeseen) {
+		return seen, err
+	}
+	for _, p := range b.plans {
+		lost, err := b.lost(p)
+		if err != nil {
+			return seen, err
+		}
+		seen.Lost = append(seen.Lost, lost...)
+	}
+	return seen, nil
+}
+
+// lost returns the answers that a rehearsed plan removes. The second part of a divided series had the answers of the
+// whole. If the event is deleted, no one is asked again.
+func (b *Batch) lost(p *plan) ([]schedule.LostAnswer, error) {
+	before := p.before
+	if of := b.plan(p.cal.ID, p.from); p.from != "" && of != nil {
+		before = of.before
+	}
+	if before == nil || p.now.Deleted || len(p.done.Data) == 0 {
+		return nil, nil
+	}
+	was, err := content.Read(before.Data, ical.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	is, err := content.Read(p.done.Data, ical.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	return schedule.Lost(was, is), nil
 }
 
 // Commit makes the changes. If another user has changed one of the objects since it was read, it makes none.

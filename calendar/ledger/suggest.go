@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -226,17 +225,8 @@ func (b *Batch) consider(ctx context.Context, part calendar.SuggestedPart) (Cons
 	return seen, nil
 }
 
-// errForeseen rolls a change back.
-var errForeseen = errors.New("only foreseen")
-
-// Audience returns the people who would be told if the suggestion were accepted.
-func (c Considered) Audience(ctx context.Context) (told []calendar.Told, err error) {
-	told, err = c.batch.commit(ctx, func(context.Context, *work) error { return errForeseen })
-	if errors.Is(err, errForeseen) {
-		err = nil
-	}
-	return told, err
-}
+// Foresee returns the consequences of accepting the suggestion.
+func (c Considered) Foresee(ctx context.Context) (Foreseen, error) { return c.batch.Foresee(ctx) }
 
 // AcceptSuggestion makes a suggested change as its user, who has seen the suggestion in the given state. Only users
 // accept suggestions, never an assistant.

@@ -3,6 +3,7 @@ package planner
 import (
 	"cmp"
 	"context"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -18,6 +19,7 @@ import (
 	"caldav-mcp-server/calendar/schedule"
 	"caldav-mcp-server/calendar/timetext"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/locale"
 )
 
 // Subject is the event or the task that a page is about, or an instance of a series.
@@ -212,7 +214,7 @@ func (p *Planner) addPeople(v *EventView, c *ical.Component) {
 		}
 		status := strings.ToUpper(cmp.Or(a.Status, schedule.NeedsAction))
 		v.Guests = append(v.Guests, GuestView{
-			clean(cmp.Or(a.Name, a.Address)), clean(a.Address), p.answerWords(status), status,
+			clean(cmp.Or(a.Name, a.Address)), clean(a.Address), answerWords(p.Language, status), status,
 			strings.EqualFold(a.Role, optionalRole), self,
 		})
 	}
@@ -242,14 +244,14 @@ var answerIDs = map[string]string{
 }
 
 // answerWords returns the words for an answer.
-func (p *Planner) answerWords(status string) string {
+func answerWords(l *locale.Language, status string) string {
 	switch status {
 	case schedule.Accepted, schedule.Declined, schedule.Tentative:
-		return p.text("planner.answer." + answerIDs[status])
+		return l.Text("planner.answer." + answerIDs[status])
 	case "DELEGATED":
-		return p.text("planner.answer.delegated")
+		return l.Text("planner.answer.delegated")
 	}
-	return p.text("planner.answer.none")
+	return l.Text("planner.answer.none")
 }
 
 // alarmWords describes a reminder.
@@ -422,33 +424,67 @@ func (s Subject) Target(scope edit.Scope) edit.Target {
 	return edit.Target{Instance: s.At, Scope: scope}
 }
 
-// Consequences describes an edit in advance: the people who get a message, and the guests who are asked again.
+// Consequences describes an edit in advance: the people who get a message, and the answers that are lost.
 type Consequences struct {
-	Told, Asked []string
+	Told, Lost []string
 }
 
 // mostNamed limits the people that a question names.
 const mostNamed = 20
 
-// Consequences returns who notices a change of an event.
-func (p *Planner) Consequences(s Subject, change edit.Change) Consequences {
-	var c Consequences
+// Consequences returns the consequences of a change of an event. Only the organizer's changes have any. The change is
+// made and rolled back, so that the answer is exact.
+func (p *Planner) Consequences(ctx context.Context, s Subject, change edit.Change) (c Consequences, err error) {
+	names := p.guestNames(s)
+	if len(names) == 0 {
+		return c, nil
+	}
+	batch := p.Service.NewBatch(p.Caller, p.meter, calendar.TellAll)
+	if _, err := batch.EditObject(ctx, p.Caller, s.Calendar, s.Object.UID, ledger.Edit{Change: change}); err != nil {
+		return c, err
+	}
+	seen, err := batch.Foresee(ctx)
+	if err != nil {
+		return c, err
+	}
+	for _, one := range seen.Told {
+		to := schedule.AddressOf(one.To)
+		if name := cmp.Or(names[to], clean(bare(one.To))); !slices.Contains(c.Told, name) {
+			c.Told = append(c.Told, name)
+		}
+	}
+	c.Lost = LostAnswers(p.Language, seen.Lost)
+	return c, nil
+}
+
+// ToldOfDeletion returns the people who get a message if an event is deleted.
+func (p *Planner) ToldOfDeletion(s Subject) Consequences {
+	return Consequences{Told: slices.Sorted(maps.Values(p.guestNames(s)))}
+}
+
+// guestNames returns the names of an event's guests, if the visitor organizes it.
+func (p *Planner) guestNames(s Subject) map[schedule.Address]string {
 	organizer := s.Component.Property("ORGANIZER")
 	if organizer == nil || !lookup.IsOwn(p.Caller, s.Calendar, organizer.Value()) {
-		return c
+		return nil
 	}
-	moves := !change.Times.Start.Left() || !change.Times.End.Left() || !change.Fields.Rule.Left()
+	names := map[schedule.Address]string{}
 	for _, a := range edit.AttendeesOf(s.Component) {
-		if p.hidden(s.Calendar, s.Component, a) {
-			continue
-		}
-		name := clean(cmp.Or(a.Name, a.Address))
-		c.Told = append(c.Told, name)
-		if moves && a.Status != "" && !strings.EqualFold(a.Status, schedule.NeedsAction) {
-			c.Asked = append(c.Asked, name)
+		if !p.hidden(s.Calendar, s.Component, a) {
+			names[schedule.AddressOf(a.Address)] = clean(cmp.Or(a.Name, a.Address))
 		}
 	}
-	return c
+	return names
+}
+
+// LostAnswers puts lost answers into words: the name of each guest with the answer.
+func LostAnswers(l *locale.Language, lost []schedule.LostAnswer) []string {
+	list := make([]string, len(lost))
+	for i, one := range lost {
+		list[i] = l.Text("planner.lost-answer", "name", clean(cmp.Or(one.Name, bare(string(one.To)))),
+			"answer", answerWords(l, one.Status))
+	}
+	return list
 }
 
 // Few returns the first of some names, and the number of the others.
