@@ -66,6 +66,8 @@ type LinkStore interface {
 	InsertLink(ctx context.Context, l Link, h SecretHash) error
 	// RevokeLink revokes a link. NotFound when there is none; a link that is revoked already keeps its time.
 	RevokeLink(ctx context.Context, id LinkID, at time.Time) error
+	// EmbedLink sets whether other sites may show the link's page in a frame. NotFound when there is no such link.
+	EmbedLink(ctx context.Context, id LinkID, embed bool) error
 	// TouchLink records a use, unless a later one is recorded. A missing link is no error.
 	TouchLink(ctx context.Context, id LinkID, at time.Time) error
 }
@@ -160,4 +162,11 @@ func (s *TokenIssuer) RevokeLink(ctx context.Context, id LinkID) error {
 	err := reworded(s.store.RevokeLink(ctx, id, s.seconds()), calendar.NotFound, "there is no link %q",
 		shortened(string(id), maxTitle))
 	return during("revoking the link", err)
+}
+
+// EmbedLink sets whether other sites may show the page of a link in a frame.
+func (s *TokenIssuer) EmbedLink(ctx context.Context, id LinkID, embed bool) error {
+	err := reworded(s.store.EmbedLink(ctx, id, embed), calendar.NotFound, "there is no link %q",
+		shortened(string(id), maxTitle))
+	return during("changing the link", err)
 }

@@ -55,6 +55,11 @@ func (s shareStore) RevokeLink(ctx context.Context, id auth.LinkID, at time.Time
 	return db.ExpectRow(s.write(ctx, `UPDATE links SET revoked = COALESCE(revoked, $2) WHERE id = $1`, id, at.Unix()))
 }
 
+// EmbedLink implements [auth.LinkStore].
+func (s shareStore) EmbedLink(ctx context.Context, id auth.LinkID, embed bool) error {
+	return db.ExpectRow(s.write(ctx, `UPDATE links SET embed = $2 WHERE id = $1`, id, embed))
+}
+
 // TouchLink implements [auth.LinkStore].
 func (s shareStore) TouchLink(ctx context.Context, id auth.LinkID, at time.Time) error {
 	return s.run(ctx, `UPDATE links SET used = $2 WHERE id = $1 AND (used IS NULL OR used < $2)`, id, at.Unix())

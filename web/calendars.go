@@ -21,6 +21,7 @@ func (h *Handler) calendarPages() []page {
 		get(one+"/links", proven, showing("link", linkPages.linkForm)),
 		post(one+"/links", proven, linkPages.createLink),
 		post(one+"/links/{link}/revoke", people, linkPages.revokeLink),
+		post(one+"/links/{link}/embed", people, linkPages.embedLink),
 		get("invitations/{invitation}", people, showing("offer", invitationPages.offer)),
 		post("invitations/{invitation}", people, invitationPages.answer),
 		post(one+"/block", people, invitationPages.blockSharer),

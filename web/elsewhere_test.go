@@ -560,5 +560,19 @@ func TestOnlyElsewhere(t *testing.T) {
 		other.post("key/"+string(secret), "password", "a new long password", "again", "a new long password").
 			shows(http.StatusOK)
 		other.get("security").shows(http.StatusOK)
+
+		// Later this user confirms by the password. With an identity, only the provider counts.
+		h.pass(time.Hour)
+		other.get("security/password").at("confirm?next=security%2Fpassword").shows(http.StatusOK, "Your password")
+		other.post("confirm", "password", "a new long password", "next", "security").at("security")
+		root, err := h.auth.User(t.Context(), "root")
+		h.must(err)
+		h.must(h.store.InsertIdentity(t.Context(), root.ID, auth.Identity{
+			Issuer: "https://id.example.com", Subject: "root", Created: h.Now(),
+		}))
+		h.pass(time.Hour)
+		other.get("security/password").at("confirm?next=security%2Fpassword").hides(`type="password"`)
+		other.post("confirm", "password", "a new long password").shows(http.StatusNotFound)
+		other.post("confirm/passkey", "sealed", "x", "answer", "x").shows(http.StatusNotFound)
 	})
 }

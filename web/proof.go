@@ -127,6 +127,9 @@ func (p confirmPages) confirmByPasskey() error {
 	if !ok {
 		return errMissing()
 	}
+	if err := p.refuseOnly(); err != nil {
+		return err
+	}
 	return p.confirmed(p.Auth.ProveByPasskey(p.r.Context(), site, p.session, auth.SealedState(p.field("sealed")),
 		p.field("answer")))
 }

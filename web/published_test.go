@@ -140,5 +140,25 @@ func TestLinkInAFrame(t *testing.T) {
 		if got := page.header.Get("X-Frame-Options"); got != "DENY" {
 			t.Errorf("X-Frame-Options: %q", got)
 		}
+
+		elsewhere := string(h.made(ann, "other").ID)
+		all, err := h.auth.Links(t.Context(), "ann")
+		h.must(err)
+		for _, l := range all {
+			want := map[bool]string{true: "DENY", false: ""}[l.Embed]
+			fields := []string{"embed", "1"}
+			if l.Embed {
+				fields = nil
+			}
+			change := links + "/" + string(l.ID) + "/embed"
+			b.post(change, fields...).shows(http.StatusOK, "Saved")
+			of := map[bool]string{true: secret, false: other}[l.Embed]
+			if got := h.follow(of, "").shows(http.StatusOK).header.Get("X-Frame-Options"); got != want {
+				t.Errorf("X-Frame-Options after the change: %q, want %q", got, want)
+			}
+			h.user("bob" + string(l.ID))
+			h.as("bob"+string(l.ID)).post(change, "embed", "1").shows(http.StatusNotFound)
+			b.post("calendars/" + elsewhere + "/links/" + string(l.ID) + "/embed").shows(http.StatusNotFound)
+		}
 	})
 }

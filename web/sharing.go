@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"path"
 	"slices"
@@ -232,9 +233,18 @@ func (p linkPages) makeLink(cal calendar.Calendar) (auth.Link, auth.Secret, erro
 	return p.Auth.CreateLink(p.r.Context(), p.caller(), cal, spec)
 }
 
-// revokeLink revokes a link of this calendar. A link of another calendar is not found.
-func (p linkPages) revokeLink() error {
-	return calendarPages(p).onCalendar("link-ended", func(cal calendar.Calendar) error {
+func (p linkPages) revokeLink() error { return p.onLink("link-ended", p.Auth.RevokeLink) }
+
+// embedLink changes whether other sites may show the page of a link.
+func (p linkPages) embedLink() error {
+	return p.onLink("saved", func(ctx context.Context, id auth.LinkID) error {
+		return p.Auth.EmbedLink(ctx, id, p.field("embed") != "")
+	})
+}
+
+// onLink changes a link of this calendar. A link of another calendar is not found.
+func (p linkPages) onLink(notice string, do func(context.Context, auth.LinkID) error) error {
+	return calendarPages(p).onCalendar(notice, func(cal calendar.Calendar) error {
 		if err := p.caller().May(calendar.ShareCalendar, cal); err != nil {
 			return err
 		}
@@ -245,7 +255,7 @@ func (p linkPages) revokeLink() error {
 		}
 		for _, l := range links {
 			if l.ID == id {
-				return p.Auth.RevokeLink(p.r.Context(), id)
+				return do(p.r.Context(), id)
 			}
 		}
 		return errMissing()

@@ -280,7 +280,9 @@ func (p signInPages) signOut() error {
 
 // confirmContent is the data of the page that asks for a new proof of identity.
 type confirmContent struct {
-	Factors  auth.Factors
+	Factors auth.Factors
+	// Only is set if there is no other way than the provider.
+	Only     bool
 	Passkey  *passkeyForm
 	Provider string
 }
@@ -290,8 +292,8 @@ type confirmPages struct{ *pageRequest }
 
 func (p confirmPages) confirmContent() (confirmContent, error) {
 	f, err := p.Auth.Factors(p.r.Context(), p.user())
-	content := confirmContent{Factors: f}
-	if f.Passkeys > 0 {
+	content := confirmContent{Factors: f, Only: p.only(f)}
+	if f.Passkeys > 0 && !content.Only {
 		content.Passkey = signInPages(p).passkeySignInForm()
 	}
 	if f.Identities > 0 && p.Provider != nil {
@@ -300,7 +302,23 @@ func (p confirmPages) confirmContent() (confirmContent, error) {
 	return content, err
 }
 
+// only reports whether a user proves their identity at the provider alone. A user who never signed in there was let in
+// by a link of an administrator, and has nothing but a password.
+func (p confirmPages) only(f auth.Factors) bool { return p.OnlyProvider && f.Identities > 0 }
+
+// refuseOnly refuses a password or passkey of a user who must go to the provider.
+func (p confirmPages) refuseOnly() error {
+	f, err := p.Auth.Factors(p.r.Context(), p.user())
+	if err == nil && p.only(f) {
+		err = errMissing()
+	}
+	return err
+}
+
 func (p confirmPages) confirm() error {
+	if err := p.refuseOnly(); err != nil {
+		return err
+	}
 	return p.confirmed(p.Auth.Prove(p.r.Context(), p.session, p.r.PostFormValue("password"), p.field("code"),
 		p.ClientAddr(p.r)))
 }

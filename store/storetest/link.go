@@ -59,6 +59,7 @@ func linkUnknown(b *bundle) {
 	_, _, err := b.LinkByID(b.Context(), "unknown")
 	b.refused(err, calendar.NotFound, "")
 	b.refused(b.RevokeLink(b.Context(), "unknown", b.now()), calendar.NotFound, "")
+	b.refused(b.EmbedLink(b.Context(), "unknown", true), calendar.NotFound, "")
 	b.must(b.TouchLink(b.Context(), "unknown", b.now()))
 }
 

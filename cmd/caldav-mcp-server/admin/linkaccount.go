@@ -96,7 +96,7 @@ eight characters.
 // ChooseCalendarsCommand is the command choose-calendars.
 func ChooseCalendarsCommand() command.Command {
 	var names []string
-	var all, later bool
+	var all, none, later bool
 	return command.Command{
 		Name: "choose-calendars", User: "`NAME` of the account's owner", Operands: []string{"ACCOUNT"},
 		Settings: settings.StoreGroup | settings.LinkGroup, JSON: true,
@@ -108,11 +108,18 @@ func ChooseCalendarsCommand() command.Command {
 					return nil
 				})
 			f.BoolVar(&all, "all", false, "link all calendars")
+			f.BoolVar(&none, "none", false, "link no calendar")
 			f.BoolVar(&later, "new", false, "link calendars that are added there later, too")
 		},
 		Check: func(*command.Context, []string) error {
-			if all == (len(names) > 0) {
-				return errors.New("it needs --calendar or --all")
+			chosen := 0
+			for _, is := range []bool{all, none, len(names) > 0} {
+				if is {
+					chosen++
+				}
+			}
+			if chosen != 1 {
+				return errors.New("it needs --calendar, --all or --none")
 			}
 			return nil
 		},
