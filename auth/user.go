@@ -19,9 +19,13 @@ type NewUser struct {
 	Name, DisplayName, Email string
 	// Timezone is an IANA name.
 	Timezone string
-	// BrowserLanguage is the language of mails before the first sign-in.
-	BrowserLanguage string
-	Password        string
+	// Language is the language of pages and mails; "" is the browser's. BrowserLanguage is for mails before the first
+	// sign-in.
+	Language, BrowserLanguage string
+	Password                  string
+	// WeekStart and View are as in [UserEdit].
+	WeekStart string
+	View      calendar.ViewSettings
 	// Invited creates a user without a password: they choose one through a link, or sign in elsewhere.
 	Invited bool
 	Admin   bool
@@ -68,7 +72,7 @@ func (s *Directory) CreateUser(ctx context.Context, n NewUser) (calendar.User, e
 	u := calendar.User{
 		ID: calendar.UserID(s.newID()), Name: name, DisplayName: n.DisplayName, Email: n.Email, Timezone: n.Timezone,
 		Created: s.seconds(), Admin: n.Admin, Room: n.Room,
-		BrowserLanguage: n.BrowserLanguage,
+		Language: n.Language, BrowserLanguage: n.BrowserLanguage, WeekStart: n.WeekStart, View: n.View,
 	}
 	err = reworded(s.store.InsertUser(ctx, u, h), calendar.Exists, "there is a user %q already", name)
 	return u, during("creating the user", err)
@@ -77,7 +81,7 @@ func (s *Directory) CreateUser(ctx context.Context, n NewUser) (calendar.User, e
 func (n NewUser) validate() error {
 	if err := (UserEdit{
 		DisplayName: &n.DisplayName, Email: &n.Email, Timezone: &n.Timezone, Capacity: &n.Room.Capacity,
-		BrowserLanguage: &n.BrowserLanguage,
+		Language: &n.Language, BrowserLanguage: &n.BrowserLanguage, WeekStart: &n.WeekStart, View: &n.View,
 	}).Validate(); err != nil {
 		return err
 	}

@@ -17,8 +17,12 @@ const (
 	MailChannel    Channel = "mail"
 )
 
-// NoReminder is the value of [ReminderSettings.Before] for no default reminder.
-const NoReminder = -1
+const (
+	// NoReminder is the value of [ReminderSettings.Before] for no default reminder.
+	NoReminder = -1
+	// LongestReminder is the longest default reminder, in minutes.
+	LongestReminder = 7 * 24 * 60
+)
 
 // ReminderSettings are a user's choices of notifications. A user who never made any gets none.
 type ReminderSettings struct {

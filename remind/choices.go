@@ -16,8 +16,6 @@ import (
 const (
 	browsersMost = 20
 	snoozesMost  = 100
-	// beforeMost is the longest default reminder, in minutes.
-	beforeMost = 7 * 24 * 60
 	// snooze is how long a reminder is put off.
 	snooze = 10 * time.Minute
 )
@@ -27,7 +25,9 @@ type Choices struct {
 	*Ringer
 	// PublicKey is the server's key for push services; "" if no browser can be notified. Parse checks a subscription.
 	PublicKey string
-	Parse     func(endpoint, key, auth string) (calendar.Browser, error)
+	// Before returns the default reminder of users who have not chosen one; nil means none.
+	Before func() int64
+	Parse  func(endpoint, key, auth string) (calendar.Browser, error)
 }
 
 // Key returns the public key; "" if no browser can be notified.
@@ -51,8 +51,12 @@ func (c *Choices) proposed(user calendar.UserID) calendar.ReminderSettings {
 	if c.PublicKey == "" {
 		channel = calendar.MailChannel
 	}
+	before := int64(calendar.NoReminder)
+	if c.Before != nil {
+		before = c.Before()
+	}
 	return calendar.ReminderSettings{
-		User: user, Before: calendar.NoReminder, Alarms: channel, Invitations: channel, Shares: channel,
+		User: user, Before: before, Alarms: channel, Invitations: channel, Shares: channel,
 		Changes: calendar.NoChannel, Mails: c.Mailed,
 	}
 }
@@ -69,7 +73,7 @@ func (c *Choices) Want(ctx context.Context, u calendar.User, s calendar.Reminder
 			return calendar.Errorf(calendar.Invalid, "", "there is no verified mail address to send notifications to")
 		}
 	}
-	if s.Before != calendar.NoReminder && (s.Before < 0 || s.Before > beforeMost) {
+	if s.Before != calendar.NoReminder && (s.Before < 0 || s.Before > calendar.LongestReminder) {
 		return calendar.Errorf(calendar.Invalid, "", "a default reminder comes at most a week before the start")
 	}
 	s.User, s.Since = u.ID, c.Now()

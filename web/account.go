@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/locale"
 )
 
 func (h *Handler) accountPages() []page {
@@ -76,12 +77,16 @@ func (p settingsPages) settingsContent(u calendar.User) (settingsContent, error)
 	}, err
 }
 
-// languageChoices returns all languages in their own names.
+// languageChoices returns the browser's language, and all others.
 func (p settingsPages) languageChoices(u calendar.User) []choice {
 	browser := p.lang.Text("settings.language-browser", "name", p.browserLanguage().Name())
-	all := []choice{{"", browser, u.Language == ""}}
-	for _, l := range p.languages.Languages() {
-		all = append(all, choice{l.Tag(), l.Name(), l.Tag() == u.Language})
+	return append([]choice{{"", browser, u.Language == ""}}, languageChoices(p.languages, u.Language)...)
+}
+
+// languageChoices returns all languages in their own names.
+func languageChoices(languages *locale.Catalogs, chosen string) (all []choice) {
+	for _, l := range languages.Languages() {
+		all = append(all, choice{l.Tag(), l.Name(), l.Tag() == chosen})
 	}
 	return all
 }

@@ -136,6 +136,58 @@ func TestWelcome(t *testing.T) {
 	})
 }
 
+// An administrator's first page checks the server from outside, also if the first start made a token for them. Codes
+// for phones appear only if phones can connect.
+func TestFirstPageOfAdministrator(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		found := []web.Check{
+			{Name: "answers", Result: "ok"},
+			{Name: "encrypted", Result: "ok"},
+			{Name: "apps", Result: "ok"},
+			{Name: "endpoint", Result: "failed", Detail: "404 <b>", Mend: "pass /mcp on"},
+		}
+		h := open(t, url, reachable, func(c *web.Config) {
+			c.Checks = func(context.Context) ([]web.Check, error) { return found, nil }
+		})
+		h.user("adam")
+		_, err := h.auth.ChangeUser(t.Context(), "adam", auth.UserEdit{Admin: new(true)})
+		h.must(err)
+		_, _, err = h.auth.CreateToken(t.Context(), auth.TokenSpec{
+			User: "adam", Name: "first start", Scopes: calendar.ScopeAll,
+		})
+		h.must(err)
+		b := h.browser()
+		b.post("sign-in", "name", "adam", "password", rightPassword).at("welcome").shows(http.StatusOK,
+			"Your name, as others see it", "Can others reach this server?", "HTTPS : works",
+			"The address for assistants (MCP) : does not work", "404 <b>. pass /mcp on",
+			"Sign-in of assistants on the web : not checked", "Phones can connect with a code").
+			hides("404 <b>")
+		b.post("welcome", "timezone", "Mars/Base").shows(http.StatusUnprocessableEntity).
+			hides("Can others reach this server?")
+		found[1].Result = "failed"
+		b.get("checks").shows(http.StatusOK, "HTTPS : does not work", "Phones cannot connect until").
+			hides("connect/apple")
+		found[1].Result = "ok"
+		h.user("ann")
+		b = h.browser()
+		b.post("sign-in", "name", "ann", "password", rightPassword).at("welcome").
+			shows(http.StatusOK, "connect your phone").hides("Can others reach this server?")
+		b.get("checks").shows(http.StatusNotFound)
+	})
+}
+
+// Without a public address the page says how to get one.
+func TestFirstPageWithoutPublicAddress(t *testing.T) {
+	t.Parallel()
+	h := open(t, testdb.SQLite(t))
+	h.user("adam")
+	_, err := h.auth.ChangeUser(t.Context(), "adam", auth.UserEdit{Admin: new(true)})
+	h.must(err)
+	h.browser().post("sign-in", "name", "adam", "password", rightPassword).at("welcome").
+		shows(http.StatusOK, "has no public address yet", "Set BASE_URL").hides("connect/apple")
+}
+
 // One form invites a user, with their time zone, and shares the inviter's calendars with them.
 func TestInviteAndShare(t *testing.T) {
 	t.Parallel()
@@ -155,12 +207,14 @@ func TestInviteAndShare(t *testing.T) {
 		root.post("invite", "name", "a/b", "timezone", "Asia/Tokyo", "share-"+ids[0], "write").
 			shows(http.StatusUnprocessableEntity, "is no user name")
 		root.post("invite", "name", "ann", "timezone", "Mars").shows(http.StatusUnprocessableEntity, "is no time zone")
-		made := root.post("invite", "name", "ann", "timezone", "Asia/Tokyo", "share-"+ids[0], "write",
-			"share-"+ids[1], "busy", "share-"+ids[2], "").shows(http.StatusOK, "Give ann this link").hides("Not shared")
+		root.post("invite", "name", "ann", "language", "xx").shows(http.StatusUnprocessableEntity, "no language")
+		made := root.post("invite", "name", "ann", "timezone", "Asia/Tokyo", "language", "fr",
+			"share-"+ids[0], "write", "share-"+ids[1], "busy", "share-"+ids[2], "").
+			shows(http.StatusOK, "Give ann this link").hides("Not shared")
 		ann, err := h.auth.User(t.Context(), "ann")
 		h.must(err)
-		if ann.Timezone != "Asia/Tokyo" {
-			t.Errorf("ann's zone is %q", ann.Timezone)
+		if ann.Timezone != "Asia/Tokyo" || ann.Language != "fr" {
+			t.Errorf("ann's zone is %q, the language %q", ann.Timezone, ann.Language)
 		}
 		offers, err := h.calendars.Offers(t.Context(), calendar.Caller{User: ann, Scopes: calendar.ScopeAll})
 		h.must(err)
@@ -173,7 +227,57 @@ func TestInviteAndShare(t *testing.T) {
 		}
 		key := strings.TrimPrefix(made.secret(), h.server.URL+"/account/")
 		guest := h.browser()
+		guest.get(key).shows(http.StatusOK, "mot de passe")
 		guest.post(key, "password", rightPassword, "again", rightPassword).at("welcome")
-		guest.get("").shows(http.StatusOK, "offers you", "Family")
+		guest.get("").shows(http.StatusOK, "vous propose", "Family")
+
+		// Until the invitation is redeemed, a calendar is deleted, and another one is no longer shared.
+		made = root.post("invite", "name", "bob", "share-"+ids[0], "read", "share-"+ids[1], "read", "share-"+ids[2],
+			"read").shows(http.StatusOK, "Give bob this link")
+		h.must(h.calendars.DeleteCalendar(t.Context(), c, calendar.CalendarID(ids[1])))
+		bob, err := h.auth.User(t.Context(), "bob")
+		h.must(err)
+		h.must(h.calendars.Unshare(t.Context(), c, calendar.CalendarID(ids[0]), bob.Name))
+		guest = h.browser()
+		guest.post(strings.TrimPrefix(made.secret(), h.server.URL+"/account/"), "password", rightPassword, "again",
+			rightPassword).at("welcome")
+		guest.get("").shows(http.StatusOK, "offers you", "Secret").hides("Family", "Work")
 	})
+}
+
+// The defaults of new users are a page for administrators, and what the invitation proposes.
+func TestDefaultsOfNewUsers(t *testing.T) {
+	t.Parallel()
+	d, fixed := auth.Defaults{Reminder: calendar.NoReminder}, []string(nil)
+	h := open(t, testdb.SQLite(t), func(c *web.Config) {
+		c.Defaults = func(context.Context) (auth.Defaults, []string, error) { return d, fixed, nil }
+		c.SetDefaults = func(_ context.Context, to auth.Defaults) error {
+			d = to
+			return to.Validate()
+		}
+	})
+	h.admin()
+	h.user("ann")
+	h.as("ann").get("defaults").shows(http.StatusNotFound)
+	root := h.as("root")
+	root.get("defaults").shows(http.StatusOK, "New users begin with these settings")
+	root.post("defaults", "timezone", "Mars").shows(http.StatusUnprocessableEntity, "is no time zone")
+	root.post("defaults", "timezone", "Asia/Tokyo", "language", "de", "week-start", "sun", "clock", "12",
+		"reminder", "30").shows(http.StatusOK, "Saved")
+	want := auth.Defaults{
+		Timezone: "Asia/Tokyo", Language: "de", WeekStart: "sun", Clock: "12", WeekNumbersOff: true, Reminder: 30,
+	}
+	if d != want {
+		t.Errorf("saved %+v", d)
+	}
+	page := root.get("invite").shows(http.StatusOK)
+	if !strings.Contains(page.body, `value="Asia/Tokyo"`) || !strings.Contains(page.body, `value="de" selected`) {
+		t.Errorf("the invitation lacks the defaults:\n%s", page.body)
+	}
+	fixed = []string{"NEW_USER_CLOCK"}
+	root.get("defaults").shows(http.StatusOK, "set where the server is started", "NEW_USER_CLOCK")
+	root.post("defaults", "clock", "24").shows(http.StatusUnprocessableEntity, "NEW_USER_CLOCK")
+	if d != want {
+		t.Errorf("saved %+v", d)
+	}
 }

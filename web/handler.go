@@ -68,6 +68,10 @@ type Config struct {
 	// NewUser creates a user with their initial calendars; ChangeUser changes one, with all consequences.
 	NewUser    func(context.Context, auth.NewUser) (calendar.User, error)
 	ChangeUser func(ctx context.Context, name string, e auth.UserEdit) (calendar.User, error)
+	// Defaults returns the defaults of new users, and the names of settings that cannot be changed here. SetDefaults
+	// changes the defaults.
+	Defaults    func(context.Context) (d auth.Defaults, fixed []string, err error)
+	SetDefaults func(context.Context, auth.Defaults) error
 	// NewRoom creates a room with its calendar.
 	NewRoom func(context.Context, auth.NewUser) (calendar.User, error)
 	// DeleteUser cancels a user's coming meetings and deletes the user.
@@ -85,7 +89,9 @@ type Config struct {
 	Consents map[string]Consent
 	// Facts returns the server's state, for administrators.
 	Facts func(context.Context) Health
-	Now   func() time.Time
+	// Checks checks the server at its public addresses, for administrators; nil if they are unknown.
+	Checks func(context.Context) ([]Check, error)
+	Now    func() time.Time
 	// OAuth lets assistants request access; nil turns that off.
 	OAuth *OAuth
 	// Version is the program's version.

@@ -73,6 +73,9 @@ func open(t *testing.T, url string, options ...option) *house {
 	c.OAuth = h.newOAuth(log)
 	c.NewUser, c.NewRoom = h.auth.CreateUser, h.auth.CreateUser
 	c.ChangeUser = h.auth.ChangeUser
+	c.Defaults = func(context.Context) (auth.Defaults, []string, error) {
+		return auth.Defaults{Reminder: calendar.NoReminder}, nil, nil
+	}
 	c.DeleteUser = func(ctx context.Context, u calendar.User, _ calendar.UserDeletion) error {
 		return h.auth.DeleteUser(ctx, u.Name)
 	}

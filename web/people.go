@@ -26,6 +26,8 @@ func (h *Handler) peoplePages() []page {
 			method: http.MethodPost, path: "import-users", who: provenAdmins, body: maxUserList + maxForm,
 			serve: serving(userPages.importUsers),
 		},
+		get("defaults", admins, defaultPages.form),
+		post("defaults", provenAdmins, defaultPages.save),
 		get("audit", admins, showing("audit", userPages.audit)),
 		get("people/{name}", admins, showing("person", userPages.wantedPerson)),
 		post("people/{name}", provenAdmins, userPages.changePerson),
@@ -150,6 +152,8 @@ type inviteContent struct {
 	// Timezone is the new user's zone, Places are the zones to choose from.
 	Timezone string
 	Places   []string
+	// Languages are the languages to choose from.
+	Languages []choice
 	// Calendars are the inviter's own, to share with the new user.
 	Calendars []sharedAtOnce
 	// Unshared says which calendars could not be shared.
@@ -169,15 +173,23 @@ func (p userPages) inviteForm() error {
 	if err != nil {
 		return err
 	}
-	content.Timezone = p.user().Timezone
 	return p.show("invite", content)
 }
 
-// inviteContent returns the form as it was sent.
+// inviteContent returns the form as it was sent, or with the defaults of new users.
 func (p userPages) inviteContent() (inviteContent, error) {
+	d, _, err := p.Defaults(p.r.Context())
+	if err != nil {
+		return inviteContent{}, err
+	}
 	content := inviteContent{
-		Name: p.field("name"), DisplayName: p.field("display-name"), Email: p.field("email"),
+		Timezone: cmp.Or(d.Timezone, p.user().Timezone),
+		Name:     p.field("name"), DisplayName: p.field("display-name"), Email: p.field("email"),
 		Admin: p.field("admin") != "", Places: zone.Places(),
+		Languages: p.languagesFor(cmp.Or(p.field("language"), d.Language)),
+	}
+	if d.Language != "" {
+		content.Languages = content.Languages[1:] // without the browser's, which the default replaces
 	}
 	all, err := p.Service.CalendarsInHome(p.r.Context(), p.caller())
 	for _, cal := range all {
@@ -188,6 +200,12 @@ func (p userPages) inviteContent() (inviteContent, error) {
 		}
 	}
 	return content, err
+}
+
+// languagesFor returns the languages for another user.
+func (p userPages) languagesFor(chosen string) []choice {
+	return append([]choice{{"", p.lang.Text("invite.language-browser"), chosen == ""}},
+		languageChoices(p.languages, chosen)...)
 }
 
 // shareAtOnce offers the selected calendars to a new user, and returns the names of calendars that it could not share.
@@ -218,7 +236,7 @@ func (p userPages) invite() error {
 	}
 	u, err := p.NewUser(p.r.Context(), auth.NewUser{
 		Name: content.Name, DisplayName: content.DisplayName, Email: content.Email, Admin: content.Admin, Invited: true,
-		Timezone: cmp.Or(timezone, p.user().Timezone), BrowserLanguage: p.lang.Tag(),
+		Timezone: cmp.Or(timezone, p.user().Timezone), Language: p.field("language"), BrowserLanguage: p.lang.Tag(),
 	})
 	if err != nil {
 		return p.again("invite", content, err)
@@ -409,4 +427,65 @@ func (p userPages) changePerson() error {
 		return p.again("person", c, err)
 	}
 	return p.done("people/"+c.User.Name, "saved")
+}
+
+// defaultsContent is the data of the page with the defaults of new users.
+type defaultsContent struct {
+	auth.Defaults
+	Places                                []string
+	Languages, WeekStarts, Clocks, Before []choice
+	// Fixed names the settings that can only change where the server is started.
+	Fixed string
+}
+
+// defaultPages show and change the defaults of new users, for administrators.
+type defaultPages struct{ *pageRequest }
+
+func (p defaultPages) content(d auth.Defaults, fixed []string) defaultsContent {
+	settings := settingsPages(p)
+	c := defaultsContent{
+		Defaults: d, Places: zone.Places(), Languages: userPages(p).languagesFor(d.Language),
+		WeekStarts: settings.dayChoices(cmp.Or(d.WeekStart, "mon")), Fixed: strings.Join(fixed, ", "),
+		Clocks: settings.viewContent(calendar.ViewSettings{Clock: d.Clock}).Clocks,
+	}
+	for _, minutes := range befores {
+		c.Before = append(c.Before, choice{
+			strconv.FormatInt(minutes, 10), notificationPages(p).before(minutes), minutes == d.Reminder,
+		})
+	}
+	return c
+}
+
+func (p defaultPages) form() error {
+	d, fixed, err := p.Defaults(p.r.Context())
+	if err != nil {
+		return err
+	}
+	return p.show("defaults", p.content(d, fixed))
+}
+
+func (p defaultPages) save() error {
+	_, fixed, err := p.Defaults(p.r.Context())
+	if err != nil {
+		return err
+	}
+	timezone, err := p.timezone()
+	d := auth.Defaults{
+		Timezone: timezone, Language: p.field("language"), WeekStart: p.field("week-start"), Clock: p.field("clock"),
+		WeekNumbersOff: p.field("week-numbers") == "", Reminder: calendar.NoReminder,
+	}
+	if before, failed := strconv.ParseInt(p.field("reminder"), 10, 64); failed == nil {
+		d.Reminder = before
+	}
+	switch {
+	case err != nil:
+	case len(fixed) > 0:
+		err = p.wrong("defaults.fixed", "settings", strings.Join(fixed, ", "))
+	default:
+		err = p.SetDefaults(p.r.Context(), d)
+	}
+	if err != nil {
+		return p.again("defaults", p.content(d, fixed), err)
+	}
+	return p.done("defaults", "saved")
 }

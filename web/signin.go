@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"caldav-mcp-server/auth"
@@ -21,8 +22,9 @@ func (h *Handler) signInPages() []page {
 		get("sign-in/elsewhere/back", anybody, providerPages.backFromElsewhere),
 		get("sign-in/forgotten", anybody, signInPages.forgottenForm),
 		post("sign-in/forgotten", anybody, signInPages.forgotten),
-		get("welcome", people, showing("welcome", welcomePages.content)),
+		get("welcome", people, showing("welcome", welcomePages.welcome)),
 		post("welcome", people, welcomePages.save),
+		get("checks", admins, showing("checks", welcomePages.checks)),
 		post("sign-out", anybody, signInPages.signOut),
 		get("confirm", people, showing("confirm", confirmPages.confirmContent)),
 		post("confirm", people, confirmPages.confirm),
@@ -199,9 +201,12 @@ type welcomeContent struct {
 	Passkey bool
 	// Local is set if other devices cannot reach the server.
 	Local bool
+	// Checks are the checks of the server; nil if the visitor is no administrator, or the form has an error.
+	Checks *checksContent
 }
 
-// welcomePages ask a new user for name and time zone, and offer a passkey.
+// welcomePages ask a new user for name and time zone, and offer a passkey. They show administrators whether others can
+// reach the server.
 type welcomePages struct{ *pageRequest }
 
 func (p welcomePages) content() (welcomeContent, error) {
@@ -212,6 +217,87 @@ func (p welcomePages) content() (welcomeContent, error) {
 		DisplayName: u.DisplayName, Timezone: u.Timezone, Zone: cmp.Or(u.Timezone, "UTC"), Places: zone.Places(),
 		Passkey: canPasskey && f.Passkeys == 0, Local: p.local(),
 	}, err
+}
+
+func (p welcomePages) welcome() (welcomeContent, error) {
+	content, err := p.content()
+	if err != nil || !p.user().Admin {
+		return content, err
+	}
+	checks, err := p.checks()
+	content.Checks = &checks
+	return content, err
+}
+
+// Check is the outcome of a check of the server at its public addresses.
+type Check struct {
+	// Name is a key of checkTexts. Result is ok, failed or skipped.
+	Name, Result string
+	// Detail is what was found, Mend the remedy. They are in English, as in the log.
+	Detail, Mend string
+}
+
+// checkTexts are the ids of texts about the checks, in their order on the page.
+var checkTexts = []struct{ name, text string }{
+	{"answers", "checks.answers"},
+	{"encrypted", "checks.encrypted"},
+	{"apps", "checks.apps"},
+	{"endpoint", "checks.endpoint"},
+	{"sign-in", "checks.sign-in"},
+}
+
+// resultTexts are the ids of texts about their results.
+var resultTexts = map[string]string{
+	"ok": "checks.ok", "failed": "checks.failed", "skipped": "checks.skipped",
+}
+
+// checksPatience limits the time of all checks together, because the page waits for them.
+const checksPatience = 4 * time.Second
+
+// checksContent is the data of the checks.
+type checksContent struct {
+	// Address is the server's address, MCP the one for assistants.
+	Address, MCP string
+	// Known is set if the server has a public address. Only then there are Rows.
+	Known bool
+	Rows  []checkRow
+	// Phones is set if phones can connect.
+	Phones bool
+}
+
+type checkRow struct {
+	Check
+	Text, Words string
+}
+
+// checks runs the checks. Later checks are skipped if the server does not answer.
+func (p welcomePages) checks() (checksContent, error) {
+	content := checksContent{
+		Address: p.address().String(), MCP: p.assistantsURL(), Known: p.BaseURL != nil && !p.local(),
+	}
+	if !content.Known || p.Checks == nil {
+		return content, nil
+	}
+	ctx, cancel := context.WithTimeout(p.r.Context(), checksPatience)
+	defer cancel()
+	found, err := p.Checks(ctx)
+	if err != nil {
+		return content, err
+	}
+	works := map[string]bool{}
+	for _, one := range checkTexts {
+		row := checkRow{Check: Check{Name: one.name, Result: "skipped"}, Text: p.lang.Text(one.text)}
+		for _, c := range found {
+			if c.Name == one.name {
+				row.Check = c
+			}
+		}
+		row.Words = p.lang.Text(resultTexts[row.Result])
+		works[one.name] = row.Result == "ok"
+		content.Rows = append(content.Rows, row)
+	}
+	content.Phones = works["answers"] && works["encrypted"] && works["apps"]
+	return content, nil
 }
 
 func (p welcomePages) save() error {
@@ -248,7 +334,11 @@ func (p *pageRequest) firstPage() (string, error) {
 		return next, err
 	}
 	tokens, err := p.Auth.Tokens(p.r.Context(), p.user().Name)
-	if err != nil || len(tokens) > 0 || p.session.Created.Sub(p.user().Created) > newFor {
+	// The first start makes a token together with the user.
+	connected := slices.ContainsFunc(tokens, func(t auth.Token) bool {
+		return !t.LastUsed.IsZero() || t.Created.Sub(p.user().Created) > time.Minute
+	})
+	if err != nil || connected || p.session.Created.Sub(p.user().Created) > newFor {
 		return next, err
 	}
 	return "welcome", nil
@@ -348,6 +438,9 @@ type passwordLinkPages struct{ *pageRequest }
 func (p passwordLinkPages) passwordLinkContent() (passwordLinkContent, error) {
 	secret := p.r.PathValue("secret")
 	link, err := p.Auth.PasswordLink(p.r.Context(), secret)
+	if l := p.languages.Find(link.User.Language); l != nil && !p.signedIn() {
+		p.lang = l
+	}
 	content := passwordLinkContent{
 		Kind: link.Kind, Name: link.User.Name, Title: link.User.Title(), Secret: secret,
 	}

@@ -237,3 +237,42 @@ func TestDoctorSeesAStreamHeldBack(t *testing.T) {
 		}
 	}
 }
+
+// TestDoctorOutside checks a server as the pages do, without a password: a right one without TLS, one whose proxy lacks
+// the well-known URL, and one that is away.
+func TestDoctorOutside(t *testing.T) {
+	t.Parallel()
+	env := []string{"DATA_DIR=" + t.TempDir()}
+	r := serveProgram(t, console.Program, env, "--no-first-user")
+	unknown := func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.URL.Path, "/.well-known/caldav") {
+				w.WriteHeader(http.StatusNotFound)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+	away := httptest.NewServer(http.NotFoundHandler())
+	away.Close()
+	for base, want := range map[string]string{
+		r.caldav(""): doctor.Answers + " ok, " + doctor.Encrypted + " failed, " + doctor.Apps + " ok, " +
+			doctor.Endpoint + " ok, " + doctor.SignIn + " ok",
+		proxied(t, r.caldav(""), unknown): doctor.Answers + " ok, " + doctor.Encrypted + " failed, " + doctor.Apps +
+			" failed, " + doctor.Endpoint + " ok, " + doctor.SignIn + " ok",
+		away.URL: doctor.Answers + " failed",
+	} {
+		p := &console.Console{Now: time.Now, NewID: uuid.NewString}
+		found, err := doctor.Outside(t.Context(), p, settings.Config{}, base, r.mcp())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range found {
+			got = append(got, f.Check+" "+f.Result)
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%s: %+v, want %s", base, found, want)
+		}
+	}
+}

@@ -17,6 +17,7 @@ import (
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/doctor"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/mcp"
 	"caldav-mcp-server/server"
@@ -131,6 +132,7 @@ func (p *program) pages(ctx context.Context, front *frontage, h *app.App, log *s
 	}
 	config := web.Config{
 		Auth: h.Auth, Service: h.Calendars, Intake: h.Intake, BaseURL: front.BaseURL, ClientAddr: server.ClientAddr,
+		Defaults: h.NewUserDefaults, SetDefaults: h.SetNewUserDefaults,
 		NewUser: h.CreateUser, NewRoom: h.CreateRoom, ChangeUser: func(ctx context.Context, name string,
 			e auth.UserEdit,
 		) (calendar.User, error) {
@@ -140,7 +142,7 @@ func (p *program) pages(ctx context.Context, front *frontage, h *app.App, log *s
 			return err
 		}, Provider: p.provider(front.SignIn), CreateUsers: func() bool { return h.Service().CreateUsers },
 		OnlyProvider: front.SignIn.Only, ProviderGroups: front.SignIn.Groups,
-		Facts:  p.facts(h),
+		Facts: p.facts(h), Checks: p.checks(front.Config),
 		MCPURL: front.MCPURL(), LinkPath: caldav.LinkPath, OAuth: oauth,
 		Named:   func(ctx context.Context, user string) { server.RecordOf(ctx).User = user },
 		Refused: func(ctx context.Context) { server.RecordOf(ctx).RefuseForm() },
@@ -173,6 +175,25 @@ func (p *program) pages(ctx context.Context, front *frontage, h *app.App, log *s
 		return nil, fmt.Errorf("the pages: %w", err)
 	}
 	return pages, nil
+}
+
+// checkNames are the names of the doctor's checks on the pages.
+var checkNames = map[string]string{
+	doctor.Answers: "answers", doctor.Encrypted: "encrypted", doctor.Apps: "apps", doctor.Endpoint: "endpoint",
+	doctor.SignIn: "sign-in",
+}
+
+// checks returns the checks of the server at its public addresses; nil if it knows none.
+func (p *program) checks(c settings.Config) func(context.Context) ([]web.Check, error) {
+	if c.BaseURL == nil {
+		return nil
+	}
+	return func(ctx context.Context) ([]web.Check, error) {
+		found, err := doctor.Outside(ctx, p.Console, c, c.BaseURL.String(), c.MCPURL())
+		return console.Each(found, func(f doctor.Finding) web.Check {
+			return web.Check{Name: checkNames[f.Check], Result: f.Result, Detail: f.Detail, Mend: f.Mend}
+		}), err
+	}
 }
 
 // mailPages enables the page features that need mail, if mail is configured.

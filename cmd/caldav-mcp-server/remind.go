@@ -39,7 +39,9 @@ func (p *program) notificationPages(ctx context.Context, c settings.Config, h *a
 	if ringer == nil {
 		return nil
 	}
-	choices := &remind.Choices{Ringer: ringer, Parse: func(endpoint, key, auth string) (calendar.Browser, error) {
+	choices := &remind.Choices{Ringer: ringer, Before: func() int64 {
+		return h.Service().NewUsers.Reminder
+	}, Parse: func(endpoint, key, auth string) (calendar.Browser, error) {
 		s, err := webpush.Parse(endpoint, key, auth)
 		return calendar.Browser{Endpoint: s.Endpoint, Key: s.Key, Auth: s.Auth}, err
 	}}

@@ -198,8 +198,8 @@ func (p *program) welcomeFirstUser(ctx context.Context, c settings.Config, h *ap
 	}
 	password := auth.NewPassword()
 	user, err := h.CreateUser(ctx, auth.NewUser{
-		Name: o.firstUser, Password: password, Timezone: cmp.Or(o.timezone, machineZone(p.Environ, "/etc")),
-		Admin: true,
+		Name: o.firstUser, Password: password, Admin: true,
+		Timezone: cmp.Or(o.timezone, h.Service().NewUsers.Timezone, machineZone(p.Environ, "/etc")),
 	})
 	if err != nil && calendar.ReasonOf(err) == calendar.Exists {
 		return nil

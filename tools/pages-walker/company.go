@@ -118,6 +118,7 @@ func partner(h *house) {
 	began := time.Now()
 	p.set("#name", "dora")
 	p.set("#display-name", "Dora")
+	p.set("#language", "de")
 	for _, name := range []string{"Personal", "Family"} {
 		id := p.tell(fmt.Sprintf(`[...document.querySelectorAll("label[for^=share-]")]
 			.find(l => l.innerText == %q).htmlFor`, name))
@@ -128,6 +129,7 @@ func partner(h *house) {
 	must(err)
 	d := h.stranger(look{phone: true, zone: "America/New_York"})
 	d.visit(link.Path)
+	d.says("Passwort")
 	d.set("#password", "dora has a password")
 	d.set("#again", "dora has a password")
 	d.press("main form button")

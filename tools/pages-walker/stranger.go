@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,7 +60,8 @@ func (w *walker) asStrangers() error {
 // foreign reports whether a page belongs to one user or to administrators.
 func foreign(path string) bool {
 	one := strings.HasPrefix(path, "calendars/") || strings.HasPrefix(path, "apps/") && path != "apps/new"
-	return one || strings.HasPrefix(path, "people") || strings.HasPrefix(path, "groups/") || path == "invite"
+	return one || strings.HasPrefix(path, "people") || strings.HasPrefix(path, "groups/") ||
+		slices.Contains([]string{"invite", "defaults", "checks"}, path)
 }
 
 // own returns texts that only the walker's user may see.

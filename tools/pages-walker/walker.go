@@ -275,7 +275,8 @@ func (w *walker) paths() ([]string, error) {
 		"", "calendars", calendar, calendar + "/links", "connect", "connect/apple", "connect/android", "apps",
 		"apps/new", narrow, consent, "journal", change, "trash",
 		"settings", "security", "security/password", "security/passkey", "security/codes", "confirm", "delete",
-		"people", "invite", "people/" + w.user, group, "linked", "webhooks", "webhooks/new",
+		"people", "invite", "defaults", "checks", "welcome", "people/" + w.user, group, "linked", "webhooks",
+		"webhooks/new",
 	}, err
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/store"
@@ -142,5 +143,43 @@ func (h *App) ChangeService(ctx context.Context, set map[string]string, forget [
 	return h.Store.ChangeSettings(ctx, set, forget)
 }
 
+// NewUserDefaults returns the defaults of new users, and the names of those that the server was started with.
+func (h *App) NewUserDefaults(ctx context.Context) (d auth.Defaults, fixed []string, err error) {
+	all, err := h.ServerSettings(ctx)
+	for _, s := range all {
+		if _, ok := settings.NewUserValues(d)[s.Env]; ok && s.From == byServer {
+			fixed = append(fixed, s.Env)
+		}
+	}
+	return h.Service().NewUsers, fixed, err
+}
+
+// SetNewUserDefaults changes the defaults of new users.
+func (h *App) SetNewUserDefaults(ctx context.Context, d auth.Defaults) error {
+	if err := d.Validate(); err != nil {
+		return err
+	}
+	set, usual := settings.NewUserValues(d), map[string]string{}
+	for _, s := range settings.ServiceRows() {
+		usual[s.Env] = s.Fallback
+	}
+	var forget []string
+	for name, value := range set {
+		if value == usual[name] {
+			forget = append(forget, name)
+			delete(set, name)
+		}
+	}
+	if err := h.ChangeService(ctx, set, forget); err != nil {
+		return err
+	}
+	return h.Consult(ctx)
+}
+
 // ShownValue is a setting's value for people.
-func (s ServerSetting) ShownValue() string { return cmp.Or(s.Value, "no limit") }
+func (s ServerSetting) ShownValue() string {
+	if strings.HasPrefix(s.Env, "QUOTA_") {
+		return cmp.Or(s.Value, "no limit")
+	}
+	return cmp.Or(s.Value, "not set")
+}

@@ -105,9 +105,9 @@ func (h *App) moveToZone(ctx context.Context, u calendar.User, zone string) (str
 	return moved.String(), nil
 }
 
-// CreateUser creates a user together with the first calendars, or nothing.
+// CreateUser creates a user with the defaults of new users, together with the first calendars, or nothing.
 func (h *App) CreateUser(ctx context.Context, n auth.NewUser) (calendar.User, error) {
-	user, err := h.Auth.CreateUser(ctx, n)
+	user, err := h.Auth.CreateUser(ctx, h.Service().NewUsers.Fill(n))
 	if err != nil {
 		return user, err
 	}

@@ -211,16 +211,21 @@ func (x *Examination) wellKnown(ctx context.Context) (string, error) {
 	principal, err := x.principalAt(ctx, start)
 	if err != nil {
 		_, known := errors.AsType[*checkError](err)
-		if _, status := errors.AsType[*davclient.StatusError](err); !known && status {
-			target := strings.TrimRight(x.root.Path, "/") + "/dav/"
-			return "", &checkError{
-				err.Error(), "let the proxy redirect /.well-known/caldav at the root of the host to " + target,
-			}
+		if status, ok := errors.AsType[*davclient.StatusError](err); !known && ok {
+			return "", x.noWellKnown(status)
 		}
 		return "", err
 	}
 	x.principal = principal
 	return principal.Path, nil
+}
+
+// noWellKnown is the finding that the well-known URL does not lead to the server.
+func (x *Examination) noWellKnown(err *davclient.StatusError) error {
+	target := strings.TrimRight(x.root.Path, "/") + "/dav/"
+	return &checkError{
+		err.Error(), "let the proxy redirect /.well-known/caldav at the root of the host to " + target,
+	}
 }
 
 func (x *Examination) thunderbirdStart(ctx context.Context) (string, error) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/server"
@@ -28,7 +29,7 @@ func TestDefaults(t *testing.T) {
 	want := Config{
 		CalDAV: Address{"127.0.0.1", "5232"}, MCP: Address{"127.0.0.1", "5233"}, MCPCalls: 600,
 		LogLevel: slog.LevelInfo, OAuth: true, Push: true, FeedBudget: 500_000_000,
-		Service: Service{JournalDays: 30},
+		Service: Service{JournalDays: 30, NewUsers: auth.Defaults{Reminder: calendar.NoReminder}},
 		Mail:    Mail{PerHour: 500}, Linked: Link{MicrosoftTenantID: "common"},
 		Trace: Trace{Service: console.Program, Sampler: "parentbased_always_on"}, SignIn: SignIn{GroupsClaim: "groups"},
 	}
@@ -65,7 +66,10 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 		MaxConns: 3, BaseURL: &url.URL{Scheme: "https", Host: "cal.example", Path: "/a"}, Proxies: proxies,
 		MetricsAddr: ":9090",
 		Origins:     []string{"https://a.example", "http://b.example:8080"}, MCPCalls: 90, LogLevel: slog.LevelDebug,
-		Service:  Service{Policy: calendar.Policy{OpenDirectory: true}, JournalDays: 7},
+		Service: Service{
+			Policy: calendar.Policy{OpenDirectory: true}, JournalDays: 7,
+			NewUsers: auth.Defaults{Reminder: calendar.NoReminder},
+		},
 		Declared: map[string]string{"JOURNAL_DAYS": "7", "USER_DIRECTORY": "true", "SHARES_NEED_ACCEPTANCE": "false"},
 		Push:     true, Linked: Link{MicrosoftTenantID: "common"}, SignIn: SignIn{GroupsClaim: "groups"},
 		Trace: Trace{Service: console.Program, Sampler: "parentbased_always_on"},

@@ -3,6 +3,7 @@ package settings
 import (
 	"slices"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 )
 
@@ -16,6 +17,8 @@ type Service struct {
 	LineDays int
 	// CreateUsers is OIDC_CREATE_USERS.
 	CreateUsers bool
+	// NewUsers are the settings NEW_USER_….
+	NewUsers auth.Defaults
 }
 
 // ServiceRows are the settings that are in the store.

@@ -227,7 +227,7 @@ func All(environ []string) []Setting {
 			Env: "LOG_FORMAT", Placeholder: "FORMAT", Fallback: "text", Groups: ServeGroup,
 			About: "text or json", Set: setLogFormat,
 		},
-	}, quotaRows(), mailRows(), signInRows(), linkRows(), traceRows())
+	}, quotaRows(), newUserRows(), mailRows(), signInRows(), linkRows(), traceRows())
 }
 
 // Given holds the values of settings' flags, by flag.
