@@ -22,7 +22,8 @@ func (d Defaults) Validate() error {
 		return invalid("a default reminder comes at most a week before the start")
 	}
 	return UserEdit{
-		Timezone: &d.Timezone, Language: &d.Language, WeekStart: &d.WeekStart, View: &calendar.ViewSettings{Clock: d.Clock},
+		Timezone: &d.Timezone, Language: &d.Language, WeekStart: &d.WeekStart,
+		View: &calendar.ViewSettings{Clock: d.Clock},
 	}.Validate()
 }
 

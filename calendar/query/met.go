@@ -98,7 +98,7 @@ func (p people) read(m *meter.Meter, c calendar.Caller, cal calendar.Calendar, o
 	defer one.unload(m)
 	read, err := one.content()
 	if err != nil {
-		return nil //nolint:nilerr // an unreadable event names no one
+		return nil // an unreadable event names no one
 	}
 	counted := map[string]bool{}
 	for _, event := range read.Components() {

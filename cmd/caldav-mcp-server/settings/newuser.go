@@ -43,7 +43,9 @@ func newUserRows() []Setting {
 		{
 			Env: newUserLanguage, Placeholder: "TAG", Groups: ServiceGroup,
 			About: "language of new users, such as de; if not set, that of their browser",
-			Set:   text("is not a language of the pages, such as en", func(d *auth.Defaults) *string { return &d.Language }),
+			Set: text("is not a language of the pages, such as en", func(d *auth.Defaults) *string {
+				return &d.Language
+			}),
 		},
 		{
 			Env: newUserWeekStart, Placeholder: "DAY", Groups: ServiceGroup,
@@ -74,7 +76,8 @@ func setReminder(c *Config, value string) error {
 	if value != noReminder {
 		var err error
 		if d.Reminder, err = strconv.ParseInt(value, 10, 64); err != nil || d.Reminder < 0 || d.Validate() != nil {
-			return fmt.Errorf("is neither %s nor a number of minutes from 0 to %d", noReminder, calendar.LongestReminder)
+			return fmt.Errorf("is neither %s nor a number of minutes from 0 to %d", noReminder,
+				calendar.LongestReminder)
 		}
 	}
 	c.Service.NewUsers.Reminder = d.Reminder
