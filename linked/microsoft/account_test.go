@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net/http"
 	"net/http/httptest"
 	"reflect"
 	"slices"
@@ -290,6 +291,7 @@ type walker struct {
 func walk(t *testing.T, r *rand.Rand, steps int) {
 	t.Helper()
 	server, account := begin(t)
+	server.Instances = r.IntN(2) == 0
 	w := &walker{T: t, dice: dice{r}, server: server, account: account, held: map[string]mirror.Object{}}
 	deeds := []func(){w.make, w.make, w.edit, w.remove, w.there, w.look}
 	for range steps {
@@ -332,7 +334,11 @@ func (w *walker) look() {
 		return
 	}
 	if got.Whole {
-		clear(w.held)
+		listed := map[string]bool{}
+		for _, ref := range got.Kept {
+			listed[ref] = true
+		}
+		maps.DeleteFunc(w.held, func(ref string, _ mirror.Object) bool { return !listed[ref] })
 	}
 	for _, o := range got.Objects {
 		w.held[o.Ref] = o
@@ -420,8 +426,31 @@ func (w *walker) there() {
 		return
 	}
 	e := all[ids[w.dice.IntN(len(ids))]]
-	e["subject"] = fmt.Sprintf("there %d", w.dice.IntN(1000))
-	w.server.Set(e)
+	id := fmt.Sprint(e["id"])
+	series, day, instance := strings.Cut(id, ".")
+	if e["recurrence"] != nil && w.dice.IntN(2) == 0 {
+		at, err := time.Parse(time.DateOnly, fmt.Sprint(e["start"])[len("map[dateTime:"):][:len(time.DateOnly)])
+		if err != nil {
+			w.Fatal(err)
+		}
+		series, day, instance = id, at.AddDate(0, 0, w.dice.IntN(8)).Format(time.DateOnly), true
+	}
+	switch w.dice.IntN(3) {
+	case 0:
+		if !instance {
+			w.server.Drop(id)
+			return
+		}
+		w.server.Cancel(series, day)
+	default:
+		changes := graphtest.Event{"subject": fmt.Sprintf("there %d", w.dice.IntN(1000))}
+		if instance {
+			w.server.Except(series, day, changes)
+			return
+		}
+		maps.Copy(e, changes)
+		w.server.Set(e)
+	}
 }
 
 func (w *walker) set(e *Event) {
@@ -495,5 +524,120 @@ func TestMovedFarAway(t *testing.T) {
 				t.Errorf("%v, and there are %d", err, len(server.Events()))
 			}
 		})
+	}
+}
+
+// TestSeriesIsNotReported: Graph may report only the instances of a series. A deleted series goes, and all others stay.
+func TestSeriesIsNotReported(t *testing.T) {
+	server, a := begin(t)
+	server.Instances, server.PageSize = true, 2
+	held := map[string]string{}
+	for _, uid := range []string{"u1", "u2", "u3", "u4", "u5"} {
+		rule := "RRULE:FREQ=DAILY;COUNT=10"
+		if uid > "u3" {
+			rule = "LOCATION:Here"
+		}
+		data := strings.Replace(string(event(rule)), "UID:u1", "UID:"+uid, 1)
+		held[uid] = put(t, a, mirror.Object{UID: uid, Data: []byte(data)}).Ref
+	}
+	c := changes(t, a, changes(t, a, "").Cursor)
+	server.Drop(held["u1"])
+	c = changes(t, a, c.Cursor)
+	if kept := slices.Sorted(slices.Values(c.Kept)); !c.Whole || !slices.Contains(kept, held["u4"]) ||
+		slices.Contains(kept, held["u1"]) || slices.ContainsFunc(c.Objects, func(o mirror.Object) bool {
+		return o.Ref == held["u1"]
+	}) {
+		t.Errorf("a deleted series: %+v", c)
+	}
+	server.Except(held["u2"], "2026-03-12", graphtest.Event{"subject": "Moved"})
+	if c = changes(t, a, c.Cursor); len(c.Objects) != 1 || c.Objects[0].Ref != held["u2"] || c.Whole {
+		t.Errorf("a changed instance: %+v", c)
+	}
+	server.Cancel(held["u3"], "2026-03-12")
+	c = changes(t, a, c.Cursor)
+	if !slices.ContainsFunc(c.Objects, func(o mirror.Object) bool {
+		return o.Ref == held["u3"] && strings.Contains(string(o.Data), "EXDATE")
+	}) {
+		t.Errorf("a cancelled instance: %+v", c)
+	}
+}
+
+// TestDeletedBetweenPages: an event that another deletion moves to a page which was read already is not taken for gone.
+func TestDeletedBetweenPages(t *testing.T) {
+	server, a := begin(t)
+	server.PageSize = 2
+	var refs []string
+	for i := range 6 {
+		uid := fmt.Sprintf("u%d", i)
+		data := strings.Replace(string(event()), "UID:u1", "UID:"+uid, 1)
+		refs = append(refs, put(t, a, mirror.Object{UID: uid, Data: []byte(data)}).Ref)
+	}
+	c := changes(t, a, "")
+	server.Drop(refs[5])
+	deleted := false
+	at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("$skip") == "2" && !deleted {
+			deleted = true
+			server.Drop(refs[0])
+		}
+		server.Handler().ServeHTTP(w, r)
+	}))
+	defer at.Close()
+	before := server.Base
+	server.Base = at.URL
+	a.client.Base = at.URL + "/v1.0"
+	c = changes(t, a, strings.ReplaceAll(c.Cursor, before, at.URL))
+	for _, ref := range refs[1:5] {
+		if !slices.Contains(c.Kept, ref) {
+			t.Errorf("%s of %v is missing in %v", ref, refs, c.Kept)
+		}
+	}
+	if !deleted || slices.Contains(c.Kept, refs[0]) && slices.Contains(c.Kept, refs[5]) {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestSeveralInstancesAlone: an account that is invited to two instances of a series whose master it cannot see has
+// both, and a deletion elsewhere takes neither away.
+func TestSeveralInstancesAlone(t *testing.T) {
+	server, a := begin(t)
+	server.Instances = true
+	series := put(t, a, mirror.Object{UID: "u1", Data: event("RRULE:FREQ=DAILY;COUNT=10")}).Ref
+	other := put(t, a, mirror.Object{
+		UID: "u2", Data: []byte(strings.Replace(string(event()), "UID:u1", "UID:u2", 1)),
+	}).Ref
+	for _, day := range []string{"2026-03-11", "2026-03-12"} {
+		server.Except(series, day, graphtest.Event{"subject": "Only " + day})
+	}
+	hidden := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/events/"+series) {
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = w.Write([]byte(`{"error":{"code":"ErrorItemNotFound"}}`))
+			return
+		}
+		server.Handler().ServeHTTP(w, r)
+	}))
+	defer hidden.Close()
+	server.Base, a.client.Base = hidden.URL, hidden.URL+"/v1.0"
+	c := changes(t, a, "")
+	var alone []string
+	for _, o := range c.Objects {
+		if strings.HasPrefix(o.Ref, series) {
+			alone = append(alone, o.Ref)
+		}
+	}
+	want := []string{series + ".2026-03-11", series + ".2026-03-12"}
+	if slices.Sort(alone); !slices.Equal(alone, want) {
+		t.Fatalf("%v", alone)
+	}
+	server.Drop(other)
+	c = changes(t, a, c.Cursor)
+	if !slices.Contains(c.Gone, other) || !slices.Contains(c.Kept, want[0]) || !slices.Contains(c.Kept, want[1]) {
+		t.Errorf("%+v", c)
+	}
+	server.Cancel(series, "2026-03-11")
+	if c = changes(t, a, c.Cursor); !slices.Contains(c.Gone, want[0]) || slices.Contains(c.Kept, want[0]) ||
+		!slices.Contains(c.Kept, want[1]) {
+		t.Errorf("%+v", c)
 	}
 }

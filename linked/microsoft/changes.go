@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,9 +31,12 @@ type cursor struct {
 	From time.Time `json:"from"`
 	// Seen is the latest reported change, by Microsoft's clock, which may differ from ours.
 	Seen time.Time `json:"seen"`
+	// Alone lists the instances whose series the account cannot see, because it is invited to them only.
+	Alone []string `json:"alone,omitempty"`
 }
 
-// Changes implements mirror.Source. Graph reports instances; if one has changed, its whole series is fetched.
+// Changes implements mirror.Source. Graph reports instances; if one has changed, its whole series is fetched. It may
+// report the series as well, but the reference does not promise that.
 func (a *Account) Changes(ctx context.Context, remote, at string) (mirror.Changes, error) {
 	now := a.now().UTC().Truncate(time.Second)
 	c := cursor{From: now}
@@ -51,16 +55,17 @@ func (a *Account) Changes(ctx context.Context, remote, at string) (mirror.Change
 		return mirror.Changes{}, rest.Gone(err)
 	}
 	out := mirror.Changes{Whole: at == ""}
-	if err := a.told(ctx, remote, items, &out); err != nil {
+	next := cursor{Link: link, From: c.From, Seen: latest(c.Seen, items), Alone: c.Alone}
+	if err := a.told(ctx, remote, items, &out, &next); err != nil {
 		return mirror.Changes{}, err
 	}
+	next.Alone = slices.DeleteFunc(next.Alone, func(ref string) bool { return slices.Contains(out.Gone, ref) })
 	if at != "" && len(out.Gone) != 0 {
-		// A deleted item may be an instance, and its id does not reveal the series.
-		if err := a.modified(ctx, remote, c.Seen, &out); err != nil {
+		if err := a.listed(ctx, remote, c.Seen, &out, &next); err != nil {
 			return mirror.Changes{}, err
 		}
 	}
-	data, err := json.Marshal(cursor{Link: link, From: c.From, Seen: latest(c.Seen, items)})
+	data, err := json.Marshal(next)
 	out.Cursor = string(data)
 	return out, err
 }
@@ -88,44 +93,58 @@ func expired(err error) bool {
 
 // list reads all pages from a link on, and returns the link for the next run.
 func list[T any](ctx context.Context, a *Account, link string) (items []T, next string, err error) {
-	for range mostPages {
+	items, next, _, err = paged[T](ctx, a, link)
+	return items, next, err
+}
+
+// paged is list with the number of pages.
+func paged[T any](ctx context.Context, a *Account, link string) (items []T, next string, pages int, err error) {
+	for pages = 1; pages <= mostPages; pages++ {
 		var one struct {
 			Value []T    `json:"value"`
 			Next  string `json:"@odata.nextLink"`
 			Delta string `json:"@odata.deltaLink"`
 		}
 		if err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: link}, &one); err != nil {
-			return nil, "", err
+			return nil, "", pages, err
 		}
 		items = append(items, one.Value...)
 		if len(items) > mostEvents {
-			return nil, "",
+			return nil, "", pages,
 				mirror.Refusef("The calendar at Microsoft has more than %d events in three years, which is more than "+
 					"is kept here.", mostEvents)
 		}
 		if one.Delta != "" || one.Next == "" {
-			return items, one.Delta, nil
+			return items, one.Delta, pages, nil
 		}
 		link = one.Next
 	}
-	return nil, "", &mirror.Later{Why: "Microsoft's list has no end"}
+	return nil, "", pages, &mirror.Later{Why: "Microsoft's list has no end"}
 }
 
 // told fetches the reported objects. For a repeated event, the last report counts.
-func (a *Account) told(ctx context.Context, remote string, items []*Event, out *mirror.Changes) error {
-	done := map[string]bool{}
+func (a *Account) told(
+	ctx context.Context, remote string, items []*Event, out *mirror.Changes, next *cursor,
+) error {
+	// instances are the series with reported instances, hidden those that the account cannot see.
+	done, instances, hidden := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, e := range items {
+		instances[e.SeriesID] = true
+	}
 	var kept map[string][]json.RawMessage
 	for _, e := range slices.Backward(items) {
 		ref := e.ID
-		if e.SeriesID != "" {
+		if e.SeriesID != "" && !hidden[e.SeriesID] {
 			ref = e.SeriesID
 		}
 		if done[ref] {
 			continue
 		}
-		done[ref] = true
+		done[ref], done[e.ID] = true, true
 		switch {
-		case e.Removed != nil:
+		case e.Removed != nil && !instances[ref]:
+			// It was deleted, or it is outside the window now. So may the first day of a series be that has instances
+			// in the window.
 			out.Gone = append(out.Gone, ref)
 			continue
 		case e.Type == "singleInstance" && e.Start != nil:
@@ -139,26 +158,31 @@ func (a *Account) told(ctx context.Context, remote string, items []*Event, out *
 			e.Extensions = kept[e.ID]
 			out.Objects = append(out.Objects, a.object(ref, &Series{Master: e}))
 			continue
+		case !hidden[e.SeriesID]:
+			err := a.tell(ctx, ref, out)
+			if err == nil {
+				continue
+			}
+			if !errors.Is(err, mirror.ErrGone) {
+				return err
+			}
+			hidden[ref] = true
+			out.Gone = append(out.Gone, ref)
 		}
-		if err := a.tell(ctx, ref, e, out); err != nil {
-			return err
+		if e.Type == exceptional && e.Start != nil {
+			// An account that is invited to single instances cannot see the series. Each is an object of its own.
+			out.Objects = append(out.Objects, a.object(e.ID, &Series{Exceptions: []*Event{e}}))
+			next.Alone = append(next.Alone, e.ID)
 		}
 	}
+	slices.Sort(next.Alone)
+	next.Alone = slices.Compact(next.Alone)
 	return nil
 }
 
 // tell fetches an object. For events outside the window, Graph reports only ids.
-func (a *Account) tell(ctx context.Context, ref string, e *Event, out *mirror.Changes) error {
+func (a *Account) tell(ctx context.Context, ref string, out *mirror.Changes) error {
 	s, err := a.series(ctx, ref)
-	if errors.Is(err, mirror.ErrGone) && e.Type == exceptional && e.Start != nil {
-		// An account that is invited to a single instance cannot see the series.
-		out.Objects = append(out.Objects, a.object(e.ID, &Series{Exceptions: []*Event{e}}))
-		return nil
-	}
-	if errors.Is(err, mirror.ErrGone) {
-		out.Gone = append(out.Gone, ref)
-		return nil
-	}
 	if err != nil {
 		return err
 	}
@@ -166,26 +190,63 @@ func (a *Account) tell(ctx context.Context, ref string, e *Event, out *mirror.Ch
 	return nil
 }
 
-// modified adds the series that changed since a moment.
-func (a *Account) modified(ctx context.Context, remote string, since time.Time, out *mirror.Changes) error {
-	query := url.Values{"$select": {"id,type"}}
-	if !since.IsZero() {
-		// Start a little earlier: reports may arrive out of order.
-		query.Set("$filter", "lastModifiedDateTime ge "+since.Add(-5*time.Minute).UTC().Format(time.RFC3339))
-	}
-	items, _, err := list[*Event](ctx, a, of(remote)+"/events?"+rest.Query(query))
+// listed makes changes complete if Graph reported deletions. A deleted item may be an instance, whose id does not reveal
+// the series, and of a deleted series Graph may report nothing else. So listed reads the ids of all events: a series on
+// none of the pages is gone, and one that changed since a moment is fetched.
+func (a *Account) listed(
+	ctx context.Context, remote string, since time.Time, out *mirror.Changes, next *cursor,
+) error {
+	items, err := a.ids(ctx, remote)
 	if err != nil {
 		return rest.Gone(err)
 	}
+	next.Seen = latest(next.Seen, items)
+	known := map[string]bool{}
+	for _, o := range out.Objects {
+		known[o.Ref] = true
+	}
+	for _, ref := range out.Gone {
+		known[ref] = true
+	}
+	for _, ref := range next.Alone {
+		known[ref] = true
+		out.Kept = append(out.Kept, ref)
+	}
 	for _, e := range items {
-		if e.Type != master || slices.ContainsFunc(out.Objects, func(o mirror.Object) bool { return o.Ref == e.ID }) {
+		if known[e.ID] {
 			continue
 		}
-		if err := a.tell(ctx, e.ID, e, out); err != nil {
-			return err
+		known[e.ID] = true
+		at, err := time.Parse(time.RFC3339, e.Modified)
+		// Start a little earlier: reports may arrive out of order.
+		if e.Type == master && (err != nil || !at.Before(since.Add(-5*time.Minute))) {
+			switch err := a.tell(ctx, e.ID, out); {
+			case errors.Is(err, mirror.ErrGone): // deleted since
+			case err != nil:
+				return err
+			}
+			continue
 		}
+		out.Kept = append(out.Kept, e.ID)
 	}
+	out.Whole = true
 	return nil
+}
+
+// ids lists all events of a calendar, with their types and the times of their last changes. Graph numbers the events of
+// a list: a deletion meanwhile moves those behind it to an earlier page, which was read already. So a list of several
+// pages is read twice, and may contain an event twice.
+func (a *Account) ids(ctx context.Context, remote string) ([]*Event, error) {
+	const page = 1000
+	link := of(remote) + "/events?" + rest.Query(url.Values{
+		"$select": {"id,type,lastModifiedDateTime"}, "$top": {strconv.Itoa(page)},
+	})
+	items, _, pages, err := paged[*Event](ctx, a, link)
+	if err != nil || pages == 1 {
+		return items, err
+	}
+	again, _, err := list[*Event](ctx, a, link)
+	return append(items, again...), err
 }
 
 // whole lists all fields of an event, because Graph returns some of them only on request, and then only the listed

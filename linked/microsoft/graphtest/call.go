@@ -1,9 +1,11 @@
 package graphtest
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -176,7 +178,7 @@ func (s *Server) get(q *request) (int, any, *problem) {
 // options are the query parameters of OData that the fake supports.
 // https://learn.microsoft.com/en-us/graph/query-parameters
 var options = []string{
-	"$select", "$expand", "$top", "$orderby", "$filter", "$skiptoken", "startDateTime", "endDateTime", "startdatetime",
+	"$select", "$expand", "$top", "$orderby", "$filter", "$skip", "startDateTime", "endDateTime", "startdatetime",
 	"enddatetime",
 }
 
@@ -291,14 +293,14 @@ func (s *Server) answer(q *request, all page) (int, any, *problem) {
 	answer := map[string]any{"value": all.items[:min(size, len(all.items))]}
 	link := s.Base + q.URL.EscapedPath() + "?"
 	switch {
-	case len(all.items) > size:
+	case len(all.items) > size && all.round != "":
 		token := fmt.Sprint("s", len(s.rest))
 		s.rest[token] = page{all.items[size:], all.round}
+		answer["@odata.nextLink"] = link + url.Values{"$skiptoken": {token}}.Encode()
+	case len(all.items) > size:
+		skip, _ := strconv.Atoi(q.query.Get("$skip"))
 		keep := q.query
-		keep.Set("$skiptoken", token)
-		if all.round != "" {
-			keep = map[string][]string{"$skiptoken": {token}}
-		}
+		keep.Set("$skip", strconv.Itoa(skip+size))
 		answer["@odata.nextLink"] = link + keep.Encode()
 	case all.round != "":
 		answer["@odata.deltaLink"] = link + "$deltatoken=" + all.round
@@ -306,7 +308,7 @@ func (s *Server) answer(q *request, all page) (int, any, *problem) {
 	return http.StatusOK, answer, nil
 }
 
-// next is the page of a skip token.
+// next is the page of a skip token of a delta query.
 func (s *Server) next(q *request) (page, bool, *problem) {
 	token := q.query.Get("$skiptoken")
 	if token == "" {
@@ -319,15 +321,9 @@ func (s *Server) next(q *request) (page, bool, *problem) {
 	return rest, true, nil
 }
 
-// listed answers a list of events.
+// listed answers a list of events. Its pages are numbered: an event that is deleted meanwhile moves those behind it.
+// https://learn.microsoft.com/en-us/graph/query-parameters#skip
 func (s *Server) listed(q *request, entries []*entry) (int, any, *problem) {
-	rest, more, p := s.next(q)
-	if p != nil {
-		return 0, nil, p
-	}
-	if more {
-		return s.answer(q, rest)
-	}
 	all := page{items: []any{}}
 	for _, e := range entries {
 		fits, p := s.matches(e, q.query.Get("$filter"))
@@ -342,6 +338,11 @@ func (s *Server) listed(q *request, entries []*entry) (int, any, *problem) {
 			all.items = append(all.items, v)
 		}
 	}
+	skip, err := strconv.Atoi(cmp.Or(q.query.Get("$skip"), "0"))
+	if err != nil || skip < 0 {
+		return 0, nil, bad("ErrorInvalidUrlQuery", "The value of $skip must be a number.")
+	}
+	all.items = all.items[min(skip, len(all.items)):]
 	return s.answer(q, all)
 }
 
@@ -458,12 +459,16 @@ func (s *Server) overlapping(e *entry, from, until time.Time) (all []*entry) {
 		candidates = s.occurrences(e, from.AddDate(0, 0, -40), until.AddDate(0, 0, 40))
 	}
 	for _, one := range candidates {
-		start, end := one.time("start"), one.time("end")
-		if start.Before(until) && (end.After(from) || start.Equal(end) && !start.Before(from)) {
+		if one.overlaps(from, until) {
 			all = append(all, one)
 		}
 	}
 	return all
+}
+
+func (e *entry) overlaps(from, until time.Time) bool {
+	start, end := e.time("start"), e.time("end")
+	return start.Before(until) && (end.After(from) || start.Equal(end) && !start.Before(from))
 }
 
 func (s *Server) calendarView(q *request) (int, any, *problem) {
@@ -514,9 +519,7 @@ func (s *Server) delta(q *request) (int, any, *problem) {
 	for _, e := range s.tracked(last.from, last.until) {
 		now.returned[e.id] = e.version
 		if last.returned[e.id] != e.version {
-			v := s.view(e, q.prefs)
-			v["@odata.type"] = "#microsoft.graph.event"
-			all.items = append(all.items, v)
+			all.items = append(all.items, s.changed(e, q.prefs))
 		}
 	}
 	// Events that were deleted, or that changed outside of the range.
@@ -525,7 +528,8 @@ func (s *Server) delta(q *request) (int, any, *problem) {
 		removed[id] = true
 	}
 	for id, e := range s.events {
-		removed[id] = removed[id] || incremental && e.version > last.version && (!s.Instances || !e.recurring())
+		outside := !s.Instances || !e.recurring() || !e.gone && !e.overlaps(last.from, last.until)
+		removed[id] = removed[id] || incremental && e.version > last.version && outside
 	}
 	for _, id := range slices.Sorted(maps.Keys(removed)) {
 		if _, here := now.returned[id]; removed[id] && !here {
@@ -534,6 +538,20 @@ func (s *Server) delta(q *request) (int, any, *problem) {
 	}
 	s.rounds[all.round] = now
 	return s.answer(q, all)
+}
+
+// changed is an event in a delta query. Occurrences have only their times and the id of their series.
+// https://github.com/microsoftgraph/microsoft-graph-docs-contrib/issues/34
+func (s *Server) changed(e *entry, prefs preferences) Event {
+	v := s.view(e, prefs)
+	if v["type"] == "occurrence" {
+		v = Event{
+			"@odata.etag": v["@odata.etag"], "id": v["id"], "type": v["type"], "seriesMasterId": v["seriesMasterId"],
+			"start": v["start"], "end": v["end"],
+		}
+	}
+	v["@odata.type"] = "#microsoft.graph.event"
+	return v
 }
 
 // tracked are the events that a delta query returns.

@@ -41,8 +41,9 @@ type Server struct {
 	PageSize int
 	// Owner is the account's address.
 	Owner string
-	// Instances leaves the masters of series out of delta queries, which the reference does not mention. The service
-	// has been seen to return them.
+	// Instances keeps delta queries to the reference: they return no masters of series, of a deleted series only the
+	// instances, and a changed master as removed if its own start is outside the range. Otherwise they return masters as
+	// well, as the service has been seen to do.
 	Instances bool
 
 	schema schema
