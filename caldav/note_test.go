@@ -124,7 +124,7 @@ func TestAFollowedNoteStaysAsItsAppMadeIt(t *testing.T) {
 		}
 		bob := alice
 		bob.User = h.users["bob"]
-		if _, _, err := h.service.Mirrors.FollowNote(ctx, bob, notes[0].ID); calendar.ReasonOf(err) !=
+		if _, _, err := h.service.Mirrors.FollowNote(ctx, bob, notes[0].ID, false); calendar.ReasonOf(err) !=
 			calendar.NotFound {
 			t.Errorf("somebody else follows it: %v", err)
 		}
@@ -135,7 +135,7 @@ func TestAFollowedNoteStaysAsItsAppMadeIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := h.service.Mirrors.FollowNote(ctx, alice, notes[0].ID); calendar.ReasonOf(err) !=
+		if _, _, err := h.service.Mirrors.FollowNote(ctx, alice, notes[0].ID, false); calendar.ReasonOf(err) !=
 			calendar.NotFound {
 			t.Errorf("it is followed twice: %v", err)
 		}
@@ -254,14 +254,14 @@ func TestAFeedIsFollowedOnce(t *testing.T) {
 		if err != nil || len(notes) != 1 {
 			t.Fatalf("%v, %v", notes, err)
 		}
-		_, _, err = h.service.Mirrors.FollowNote(ctx, alice, notes[0].ID)
+		_, _, err = h.service.Mirrors.FollowNote(ctx, alice, notes[0].ID, false)
 		refused("as a note", err)
 		const source = `<propertyupdate xmlns="DAV:" ` +
 			`xmlns:CS="http://calendarserver.org/ns/"><set><prop><CS:source><href>%</href></CS:source></prop></set></` +
 			`propertyupdate>`
 		h.must(t, "PROPPATCH /dav/calendars/alice/school/",
 			strings.Replace(source, "%", "https://school.example/two.ics", 1))
-		second, _, err := h.service.Mirrors.FollowNote(ctx, alice, notes[0].ID)
+		second, _, err := h.service.Mirrors.FollowNote(ctx, alice, notes[0].ID, false)
 		if err != nil {
 			t.Fatal(err)
 		}

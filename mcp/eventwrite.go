@@ -46,7 +46,7 @@ func (b eventTools) rows() []tool {
 		})), sending(b.once(tool{
 			name: "delete_event", title: "Delete event",
 			description: "Deletes an event or instances, and tells attendees, or declines to the organizer. " +
-				"To show it as cancelled: patch_event with status CANCELLED.",
+				"To mark it cancelled: patch_event with status CANCELLED.",
 			scope: calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeDelete, hints: toolHints{
 				destructive: true,
 				idempotent:  true,

@@ -32,7 +32,7 @@ func (b busyTools) findRows() []tool {
 	return []tool{reading(tool{
 		name: "find_time", title: "Find a time",
 		description: "Finds times when the user and everyone named are free, in working hours, best first; by " +
-			"default in the next 7 days. Busy times: get_free_busy.",
+			"default the next 7 days. Busy times: get_free_busy.",
 		begin: doing(b.findTime), gives: slotsView{}, view: views.Times,
 	})}
 }

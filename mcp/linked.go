@@ -22,12 +22,12 @@ type accountTools struct{ toolbox }
 func (b accountTools) rows() []tool {
 	return []tool{b.once(tool{
 		name: "subscribe_calendar", title: "Subscribe to calendar",
-		description: "Adds a published .ics calendar, read-only. Use only an address that the user gave.",
+		description: "Adds a published .ics calendar, read-only, by an address that the user gave.",
 		scope:       calendar.ScopeWrite, unbound: true, hints: toolHints{openWorld: true},
 		begin: doing(b.subscribeCalendar), gives: subscribedView{},
 	}), b.once(tool{
 		name: "update_linked_account", title: "Refresh or unlink account",
-		description: "Refreshes a linked account or feed, or unlinks it; keep keeps its copies, drop deletes them.",
+		description: "Refreshes or unlinks a linked account or feed; unlink_drop deletes its copies.",
 		scope:       calendar.ScopeRead | calendar.ScopeWrite, besides: unlinking, unbound: true,
 		hints: toolHints{destructive: true, openWorld: true},
 		begin: doing(b.updateLinkedAccount), gives: lookedView{},
@@ -37,12 +37,16 @@ func (b accountTools) rows() []tool {
 const longestAddress = 2000
 
 // subscription holds the arguments of subscribe_calendar.
-type subscription struct{ url, name string }
+type subscription struct {
+	url, name string
+	alarms    bool
+}
 
 func (in *subscription) takes() []field {
 	return []field{
 		wordTo(&in.url, "url", "Or a followed_by_apps id.").needed().upTo(longestAddress),
 		wordTo(&in.name, "name", "Its name.").upTo(longestName),
+		yesTo(&in.alarms, "alarms", "Keep its reminders."),
 	}
 }
 
@@ -224,7 +228,7 @@ func (v linkedView) prose() string {
 }
 
 func (b accountTools) subscribeCalendar(ctx context.Context, c *call, in *subscription) (answer, error) {
-	n := mirror.NewAccount{Provider: "ics", Name: in.name, Secret: mirror.Secret{URL: in.url}}
+	n := mirror.NewAccount{Provider: "ics", Name: in.name, Secret: mirror.Secret{URL: in.url, Alarms: in.alarms}}
 	at, link := b.service.Mirrors.AddressOf(n),
 		func() (mirror.Linked, calendar.Arrived, error) { return b.service.Mirrors.Link(ctx, c.caller, n) }
 	notes, err := b.service.Mirrors.Notes(ctx, c.caller)
@@ -235,7 +239,7 @@ func (b accountTools) subscribeCalendar(ctx context.Context, c *call, in *subscr
 	for _, one := range notes {
 		if string(one.ID) == in.url {
 			at, link = one.Shown, func() (mirror.Linked, calendar.Arrived, error) {
-				return b.service.Mirrors.FollowNote(ctx, c.caller, one.ID)
+				return b.service.Mirrors.FollowNote(ctx, c.caller, one.ID, in.alarms)
 			}
 		}
 	}

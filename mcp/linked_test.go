@@ -34,6 +34,9 @@ func noticeBoards() mirror.Provider {
 			if !strings.HasPrefix(o.Secret.URL, "https://") {
 				return nil, mirror.Refusef("an address begins with https://")
 			}
+			if o.Secret.Alarms {
+				o.Secret.URL += "?ringing"
+			}
 			return noticeBoard(o.Secret.URL), nil
 		},
 		Address: func(mirror.Secret) string { return "feeds.example" },
@@ -60,6 +63,12 @@ func (n noticeBoard) Changes(_ context.Context, _, cursor string) (mirror.Change
 	one := func(uid, title string) mirror.Object {
 		return mirror.Object{Ref: uid, Version: title, UID: uid, Data: []byte(wrapped(calendar.Event, uid,
 			"DTSTART:20260305T170000Z", "DTEND:20260305T190000Z", "SUMMARY:"+title))}
+	}
+	if strings.HasSuffix(string(n), "?ringing") {
+		o := one("sing", "Rehearsal")
+		o.Data = []byte(strings.Replace(string(o.Data), "END:VEVENT",
+			"BEGIN:VALARM\r\nACTION:DISPLAY\r\nDESCRIPTION:Sing\r\nTRIGGER:-PT30M\r\nEND:VALARM\r\nEND:VEVENT", 1))
+		return mirror.Changes{Objects: []mirror.Object{o}, Cursor: "1", Whole: true}, nil
 	}
 	if cursor != "" && strings.Contains(string(n), "locked") {
 		return mirror.Changes{}, mirror.ErrSignIn
@@ -206,6 +215,32 @@ func TestFollowingWhatAnAppFollows(t *testing.T) {
 			t.Errorf("the status: %s", after)
 		}
 	})
+}
+
+// TestAFeedMayRing: an assistant keeps the reminders of a feed only if it says so.
+func TestAFeedMayRing(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	door := h.open(t, h.config())
+	cal, err := h.service.CreateCalendar(t.Context(), h.callers["alice"], calendar.NewCalendar{
+		Subscription: true, Properties: calendar.Properties{Name: "School"},
+		DeadProperties: []calendar.DeadProperty{
+			{Name: calendar.PropertyName{Space: "x", Local: "source"}, Value: "https://feeds.example/school"},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for url, alarms := range map[string]bool{
+		"https://feeds.example/quiet": false, "https://feeds.example/loud": true, string(cal.ID): true,
+	} {
+		var made subscribedView
+		use(t, door, "alice", "subscribe_calendar", map[string]any{"url": url, "alarms": alarms}, &made)
+		got := h.say(t, door, "alice", "get_event", map[string]any{"calendar_id": made.Calendar, "event_uid": "sing"})
+		if strings.Contains(got, "VALARM") != alarms {
+			t.Errorf("%s with alarms %v: %s", url, alarms, got)
+		}
+	}
 }
 
 // TestFollowingAFeedWithoutReading takes no more than the leave to write.

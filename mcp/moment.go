@@ -229,8 +229,8 @@ type inRange struct {
 
 func (in *inRange) takes() []field {
 	return []field{
-		wordTo(&in.words, "date_range", "In words: tomorrow morning, next friday (of next week), next "+
-			"7 days, 2026-02-20 to 2026-02-27."),
+		wordTo(&in.words, "date_range", "In words: tomorrow morning, next friday (of next week), "+
+			"2026-02-20 to 2026-02-27."),
 		wordTo(&in.start, "start", timeForm),
 		wordTo(&in.end, "end", "A date counts whole."),
 		in.takesZone(),

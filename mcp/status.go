@@ -16,7 +16,7 @@ import (
 func (b toolbox) statusTools() []tool {
 	return []tool{{
 		name: "calendar_auth_status", title: "Who am I, what time is it",
-		description: "Returns date, time, weekday, the user's zone, this connection's permissions and the linked " +
+		description: "Returns date, time, weekday, the user's zone, this token's permissions and the linked " +
 			"accounts. Call it before you turn \"tomorrow\" into a date.",
 		scope: 0, // every token may call it
 		hints: toolHints{readOnly: true},

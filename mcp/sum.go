@@ -25,7 +25,7 @@ const (
 func (b toolbox) sumRows() []tool {
 	return []tool{reading(tool{
 		name: "sum_hours", title: "Add up hours",
-		description: "Adds up hours of events in a time range, by calendar and word. Without free, declined and " +
+		description: "Sums hours of events in a time range, by calendar and word. Without free, declined and " +
 			"all-day ones.",
 		begin: doing(b.sumHours), gives: sumView{},
 	})}

@@ -27,7 +27,7 @@ func (b webhookTools) rows() []tool {
 	return []tool{{
 		name: "webhooks", title: "Webhooks",
 		description: "Notifies an https address of each change in the user's calendars. add shows the signing " +
-			"secret, once; resume turns it on again. Use only an address that the user gave.",
+			"secret, once; resume turns it on again. Use only an address the user gave.",
 		scope: calendar.ScopeRead | calendar.ScopeShare, unbound: true, hints: toolHints{
 			destructive: true,
 			openWorld:   true,

@@ -168,7 +168,8 @@ func (p linkedPages) linkNew() error {
 
 // followNote makes the server follow a feed that an app follows.
 func (p linkedPages) followNote() error {
-	_, _, err := p.Service.Mirrors.FollowNote(p.r.Context(), p.caller(), calendar.CalendarID(p.r.PathValue("id")))
+	id := calendar.CalendarID(p.r.PathValue("id"))
+	_, _, err := p.Service.Mirrors.FollowNote(p.r.Context(), p.caller(), id, false)
 	if err == nil {
 		return p.done("linked", "note-followed")
 	}

@@ -62,9 +62,10 @@ func (m *Mirror) noted(ctx context.Context, cal calendar.Calendar) (Provider, st
 // noteProvider is the provider for feeds that apps record.
 const noteProvider = "ics"
 
-// FollowNote makes the server fetch the feed of a subscription too. The app sees its subscription unchanged.
+// FollowNote makes the server fetch the feed of a subscription too, with or without its alarms. The app sees its
+// subscription unchanged.
 func (m *Mirror) FollowNote(
-	ctx context.Context, c calendar.Caller, id calendar.CalendarID,
+	ctx context.Context, c calendar.Caller, id calendar.CalendarID, alarms bool,
 ) (Linked, calendar.Arrived, error) {
 	notes, err := m.Notes(ctx, c)
 	if err != nil {
@@ -79,7 +80,9 @@ func (m *Mirror) FollowNote(
 			return Linked{}, calendar.Arrived{}, err
 		}
 		return m.Link(ctx, c,
-			NewAccount{Provider: noteProvider, Name: nameOf(n.Name), Secret: Secret{URL: url}, note: id})
+			NewAccount{
+				Provider: noteProvider, Name: nameOf(n.Name), Secret: Secret{URL: url, Alarms: alarms}, note: id,
+			})
 	}
 	return Linked{}, calendar.Arrived{}, calendar.ErrNoCalendar(string(id))
 }
