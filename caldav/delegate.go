@@ -79,6 +79,18 @@ func (x *request) delegations() ([]calendar.Delegation, error) {
 	return *x.cached.delegations, nil
 }
 
+// delegates returns the caller's delegates, none if the credential may not see them.
+func (x *request) delegates() ([]calendar.Delegation, error) {
+	if x.cached.delegates == nil {
+		all, err := x.Service.Delegates(x.R.Context(), x.self)
+		if err != nil && !closed(err) {
+			return nil, err
+		}
+		x.cached.delegates = &all
+	}
+	return *x.cached.delegates, nil
+}
+
 // delegationFrom returns the access that a user has given the caller as a delegate.
 func (x *request) delegationFrom(name string) (calendar.Access, error) {
 	all, err := x.delegations()
@@ -131,8 +143,18 @@ func writeProxyFor(access calendar.Access) func(*resource, *dav.Markup) error {
 	}
 }
 
-// writeProxyMembership writes the groups of delegates that the caller is in.
+// writeProxyMembership writes the groups of delegates that the caller is in, or those of the caller that another user is
+// in (RFC 3744 §4.4).
 func writeProxyMembership(r *resource, m *dav.Markup) error {
+	if r.other != nil {
+		all, err := r.x.delegates()
+		for _, d := range all {
+			if d.Delegate.ID == r.other.ID {
+				m.Href(place{form: proxyForm(d.Access), user: userName(r.x.self.User.Name)})
+			}
+		}
+		return err
+	}
 	all, err := r.x.delegations()
 	for _, d := range all {
 		m.Href(place{form: proxyForm(d.Access), user: userName(d.Owner.Name)})

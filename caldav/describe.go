@@ -300,7 +300,7 @@ func writeMembership(r *resource, m *dav.Markup) error {
 		return nil
 	}
 	all, err := r.x.Service.GroupsOf(r.x.R.Context(), r.x.self, r.person())
-	if err == nil && r.other == nil {
+	if err == nil {
 		err = writeProxyMembership(r, m)
 	}
 	return principalHrefs(m, all, err)

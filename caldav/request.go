@@ -46,9 +46,9 @@ type cache struct {
 	home *calendar.HomeChanges
 	// people are the users whom the caller may see.
 	people []calendar.User
-	// delegations are the caller's from other users.
-	delegations *[]calendar.Delegation
-	quota       *quota
+	// delegations are the caller's from other users, delegates those to other users.
+	delegations, delegates *[]calendar.Delegation
+	quota                  *quota
 }
 
 // once caches the result of ask for each calendar: a listing of objects would ask for every one of them.
