@@ -87,9 +87,13 @@ type calendarViews []calendarView
 
 func (v calendarViews) foreign() bool { return anyForeign(v) }
 
-// brief leaves out defaults and the details that get_calendar returns.
+// brief leaves out defaults and the details that get_calendar returns. Names of others are cut: a user who appoints a
+// delegate does not ask them.
 func (v calendarView) brief() calendarView {
 	v.CTag = ""
+	if v.Untrusted != "" {
+		v.Name = shown(short(string(v.Name), longestListedTitle))
+	}
 	if v.Permission == permissions[calendar.OwnerAccess] {
 		v.Owner, v.Permission = "", ""
 	}

@@ -178,6 +178,9 @@ func TestCalendarsOfOthersDoNotFloodAList(t *testing.T) {
 				t.Errorf("%s: %d tokens", tool, tokens)
 			}
 			for _, cal := range v.Calendars {
+				if len(cal.Name) > 300 {
+					t.Errorf("%s: a name has %d bytes", tool, len(cal.Name))
+				}
 				ids = append(ids, cal.ID)
 			}
 			if v.Next == "" {
