@@ -18,7 +18,7 @@ const (
 	churnLeast = 20
 )
 
-// budgets counts the work of feeds in this process. A restart resets it: a user cannot cause one.
+// budgets counts the work of feeds and accounts in this process. A restart resets it: a user cannot cause one.
 type budgets struct {
 	mu sync.Mutex
 	// day is the day that used is of, by user.
@@ -29,26 +29,30 @@ type budgets struct {
 	total  Work
 }
 
-// Work is the work of all feeds since the start.
+// Work is the work of all feeds and accounts since the start.
 type Work struct {
-	// Bytes were read, Entries were stored, changed or deleted.
+	// Bytes were read from feeds, Entries were stored, changed, deleted or refused.
 	Bytes, Entries int64
 	// Postponed counts the syncs that waited for the next day, because their user's budget was used up.
 	Postponed int64
 }
 
-// Work returns the work of all feeds since the start.
+// Work returns the work of all feeds and accounts since the start.
 func (b *budgets) Work() Work {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.total
 }
 
-// spend counts the work of a sync.
-func (b *budgets) spend(owner calendar.UserID, now time.Time, done looked) {
+// spend counts the work of a sync. A feed lists all its entries if one has changed. An account lists only those that it
+// calls changed, and each of them is fetched.
+func (b *budgets) spend(owner calendar.UserID, now time.Time, done looked, feed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	entries := int64(done.Created + done.Modified + done.Deleted)
+	entries := int64(done.Created + done.Modified + done.Deleted + done.Refused)
+	if !feed {
+		entries = max(entries, int64(done.listed+done.Deleted))
+	}
 	b.today(now)[owner] += done.bytes + entries*entryCost
 	b.total.Bytes, b.total.Entries = b.total.Bytes+done.bytes, b.total.Entries+entries
 }
@@ -91,10 +95,10 @@ func (b *budgets) churn(id calendar.AccountID, done looked) int {
 	return b.churns[id]
 }
 
-// errSpent is the error for a feed of a user whose budget is used up. The account shows it until the next day.
+// errSpent is the error for an account of a user whose budget is used up. The account shows it until the next day.
 var errSpent = calendar.Errorf(calendar.TooLarge, "",
-	"your feeds have caused as much work today as they may, so they are fetched again tomorrow (UTC)").
-	Advising("unlink feeds that are large or change completely each time, or ask the administrator for a higher " +
+	"your linked calendars have caused as much work today as they may, so they are fetched again tomorrow (UTC)").
+	Advising("unlink those that are large or change completely each time, or ask the administrator for a higher " +
 		"FEED_BUDGET")
 
 // postpone makes an account wait for the next day.

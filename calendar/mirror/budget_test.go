@@ -79,6 +79,39 @@ func TestBudget(t *testing.T) {
 	})
 }
 
+// TestBudgetOfAccounts: an account elsewhere that calls the same objects changed at each sync waits for the next day as
+// well. Writes there go on.
+func TestBudgetOfAccounts(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.model.budget, h.model.size = 60*5<<10, 100
+		h.open()
+		cal := h.link()
+		for generation := 1; ; generation++ {
+			h.model.change(func() {
+				for i := range 25 {
+					uid := fmt.Sprintf("o%d", i)
+					h.model.set(uid, uid, event(uid, "As before"))
+				}
+			})
+			err := h.refresh()
+			if calendar.ReasonOf(err) == calendar.TooLarge && strings.Contains(err.Error(), "FEED_BUDGET") {
+				break
+			}
+			if h.must(err); generation == 5 {
+				t.Fatal("125 changed objects are within a budget of 60")
+			}
+		}
+		if in, why := h.due(); why == "" || in < 8*time.Hour {
+			t.Errorf("the next sync is in %v: %q", in, why)
+		}
+		if _, err := h.Put(h.ctx, h.alice, cal,
+			calendar.Draft{Name: "mine.ics", Data: []byte(event("mine", "Mine"))}); err != nil {
+			t.Errorf("a write: %v", err)
+		}
+	})
+}
+
 // TestFeedWithNewUIDs: a feed whose UIDs are new at each fetch is fetched less and less often, and its owner reads why.
 func TestFeedWithNewUIDs(t *testing.T) {
 	t.Parallel()

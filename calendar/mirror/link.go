@@ -191,7 +191,7 @@ func (m *Mirror) first(
 	began := a
 	a.Listed = m.Now()
 	all, err := m.visitAll(within, source, a)
-	m.spend(a.Owner, m.Now(), all)
+	m.spend(a.Owner, m.Now(), all, p.Feed)
 	if err != nil && ctx.Err() == nil && within.Err() != nil {
 		err = nil // one sync cannot fetch everything
 		a.Due = m.Now()

@@ -101,6 +101,7 @@ func (m *Mirror) heldPage(
 	}
 	asked := mirror.Cursor
 	changes, err := source.Changes(ctx, mirror.Remote, asked)
+	done.bytes = changes.Bytes
 	if errors.Is(err, ErrExpired) && asked != "" {
 		mirror.Cursor, mirror.Whole = "", false
 		if _, failed := m.arrive(ctx, g, cal, calendar.Arrival{Mirror: mirror}); failed != nil {
@@ -114,7 +115,7 @@ func (m *Mirror) heldPage(
 	if changes.More && changes.Cursor == asked {
 		return done, false, errEndless
 	}
-	done.wait, done.bytes, done.listed = changes.Wait, changes.Bytes, len(changes.Objects)
+	done.wait, done.listed = changes.Wait, len(changes.Objects)
 	done.Arrived, err = m.take(ctx, g, cal, mirror, changes)
 	return done, changes.More, err
 }

@@ -130,7 +130,7 @@ func (m *Mirror) visitOnce(ctx context.Context, a calendar.Account, list bool) (
 	if err == nil {
 		all, err = m.visitAll(within, source, a)
 	}
-	m.spend(a.Owner, m.Now(), all)
+	m.spend(a.Owner, m.Now(), all, provider.Feed)
 	if ctx.Err() != nil {
 		return all.Arrived, ctx.Err() // shutdown is no failure of the account
 	}

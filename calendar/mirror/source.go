@@ -80,7 +80,7 @@ type Changes struct {
 	// Whole is set on the last page of a full listing: the pages up to this one contain everything. Objects on none of
 	// them are gone.
 	Whole bool
-	// Bytes is the size of the data that was read from a feed.
+	// Bytes is the size of the data that was read from a feed, also next to an error.
 	Bytes int64
 	// Wait is how long the source wants to be left alone; 0 leaves it to the mirror.
 	Wait time.Duration

@@ -27,10 +27,10 @@ const (
 )
 
 // Provider serves CalDAV accounts. It uses a guarded client, because users supply the address.
-func Provider(guard *outbound.Guard) mirror.Provider {
+func Provider(guard *outbound.Guard, budget int64) mirror.Provider {
 	kept := new(keptNonces)
 	return mirror.Provider{
-		Title: "CalDAV", Every: usual, Least: least,
+		Title: "CalDAV", Every: usual, Least: least, Budget: budget,
 		Open: func(o mirror.Opening) (mirror.Source, error) {
 			base, err := address(o.Secret.URL)
 			if err != nil {

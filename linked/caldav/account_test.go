@@ -82,7 +82,7 @@ func newPair(t *testing.T, plain bool) *pair {
 	p.store.Admit(t, bob)
 	p.bob = calendar.Caller{User: bob, Scopes: calendar.ScopeAll}
 	c := p.store.Middle()
-	c.Providers, c.Sealer = map[string]mirror.Provider{"caldav": linked.Provider(p.guard())}, sealer{
+	c.Providers, c.Sealer = map[string]mirror.Provider{"caldav": linked.Provider(p.guard(), 0)}, sealer{
 		vault.New(vault.Given([]vault.Key{vault.NewKey()})),
 	}
 	p.here = service.New(c)
@@ -234,7 +234,7 @@ func TestAWrongPassword(t *testing.T) {
 			t.Errorf("the password is told: %s", s)
 		}
 	}
-	if _, err := linked.Provider(p.guard()).
+	if _, err := linked.Provider(p.guard(), 0).
 		Open(mirror.Opening{Secret: mirror.Secret{URL: "http://example.com"}}); err == nil {
 		t.Error("a password goes without TLS")
 	}

@@ -110,7 +110,7 @@ type cursor struct {
 
 // Calendars implements [mirror.Source].
 func (f *feed) Calendars(ctx context.Context) ([]mirror.Remote, error) {
-	file, _, err := f.get(ctx, cursor{})
+	file, _, _, err := f.get(ctx, cursor{})
 	if err != nil {
 		return nil, err
 	}
@@ -131,9 +131,9 @@ func (f *feed) Changes(ctx context.Context, _, at string) (mirror.Changes, error
 	if at := sumOf([]byte(f.at.String())); was.At != "" && was.At != at || was.Silent != f.silent {
 		was = cursor{}
 	}
-	file, now, err := f.get(ctx, was)
+	file, now, read, err := f.get(ctx, was)
 	if err != nil {
-		return mirror.Changes{}, err
+		return mirror.Changes{Bytes: read}, err
 	}
 	if file == nil {
 		return mirror.Changes{Cursor: at, Wait: was.Wait}, nil
@@ -144,7 +144,7 @@ func (f *feed) Changes(ctx context.Context, _, at string) (mirror.Changes, error
 	if err != nil {
 		return mirror.Changes{}, err
 	}
-	changes := mirror.Changes{Cursor: string(next), Wait: now.Wait, Bytes: int64(len(text))}
+	changes := mirror.Changes{Cursor: string(next), Wait: now.Wait, Bytes: read}
 	if now.Sum == was.Sum {
 		return changes, nil
 	}
@@ -166,11 +166,12 @@ func (f *feed) Delete(context.Context, string, mirror.Object) error {
 	return mirror.Refusef("a feed is only read")
 }
 
-// get fetches the feed. It returns no file if the feed is unchanged.
-func (f *feed) get(ctx context.Context, was cursor) (*archive.File, cursor, error) {
+// get fetches the feed, and returns its decompressed size, also if it cannot be read. It returns no file if the feed is
+// unchanged.
+func (f *feed) get(ctx context.Context, was cursor) (file *archive.File, now cursor, read int64, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, f.at.String(), http.NoBody)
 	if err != nil {
-		return nil, cursor{}, mirror.Refusef("this is no address")
+		return nil, now, 0, mirror.Refusef("this is no address")
 	}
 	r.Header.Set("Accept", accepted)
 	if was.ETag != "" {
@@ -185,31 +186,31 @@ func (f *feed) get(ctx context.Context, was cursor) (*archive.File, cursor, erro
 	}
 	answer, err := f.client.Do(r)
 	if err != nil {
-		return nil, cursor{}, f.away(err)
+		return nil, now, 0, f.away(err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode == http.StatusNotModified && was.Sum != "" {
-		return nil, was, nil
+		return nil, was, 0, nil
 	}
 	if err := judge(answer); err != nil {
-		return nil, cursor{}, err
+		return nil, now, 0, err
 	}
 	text, err := io.ReadAll(answer.Body)
+	read = int64(len(text))
 	if err != nil {
-		return nil, cursor{}, f.away(err)
+		return nil, now, read, f.away(err)
 	}
 	_, params, err := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	if err != nil {
 		params = nil // many servers send a header that is malformed, or none
 	}
-	file, err := archive.OpenFeed(text, params["charset"])
-	if err != nil {
-		return nil, cursor{}, mirror.Refusef("the calendar cannot be read: %v", err)
+	if file, err = archive.OpenFeed(text, params["charset"]); err != nil {
+		return nil, now, read, mirror.Refusef("the calendar cannot be read: %v", err)
 	}
 	if err := whole(file.Text()); err != nil {
-		return nil, cursor{}, err
+		return nil, now, read, err
 	}
-	return file, cursor{ETag: answer.Header.Get("ETag"), Modified: answer.Header.Get("Last-Modified")}, nil
+	return file, cursor{ETag: answer.Header.Get("ETag"), Modified: answer.Header.Get("Last-Modified")}, read, nil
 }
 
 // away classifies the error of a failed request. The client's own errors contain the address, which is often a secret.

@@ -165,9 +165,12 @@ func TestABrokenFeedChangesNothing(t *testing.T) {
 	} {
 		p := newPublisher(t)
 		test.set(p)
-		_, err := p.source(t, "https").Changes(t.Context(), "", "")
+		c, err := p.source(t, "https").Changes(t.Context(), "", "")
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, want %q", name, err, test.want)
+		}
+		if p.status == 0 && c.Bytes < int64(min(len(p.text), 8<<20)) {
+			t.Errorf("%s: %d bytes are counted of %d", name, c.Bytes, len(p.text))
 		}
 		if err != nil && (strings.Contains(err.Error(), "secret-path") ||
 			strings.Contains(fmt.Sprint(errors.Unwrap(err)), "secret-path")) {

@@ -71,12 +71,18 @@ func (h *App) CheckMasterKey(ctx context.Context, c settings.Config) error {
 		locked, len(accounts), place, MasterKeyFile)
 }
 
+// accountBudgets is the daily budget of a user's CalDAV accounts, in those of feeds. Their owner writes there as well, so
+// they wait only for what no calendar in use needs.
+const accountBudgets = 4
+
 // providers are the kinds of accounts that can be linked.
 func providers(p *console.Console, c settings.Config) map[string]mirror.Provider {
 	guard := outbound.New(outbound.Config{
 		Allow: c.FetchAllow, Agent: console.Program + "/" + p.Version, Whom: "linked",
 	})
-	all := map[string]mirror.Provider{"ics": ics.Provider(guard, c.FeedBudget), "caldav": caldav.Provider(guard)}
+	all := map[string]mirror.Provider{
+		"ics": ics.Provider(guard, c.FeedBudget), "caldav": caldav.Provider(guard, accountBudgets*c.FeedBudget),
+	}
 	for kind, one := range ConsentsOf(p, c, zone.NewDB()) {
 		all[kind] = one.Offer
 	}

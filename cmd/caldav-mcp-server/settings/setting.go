@@ -126,7 +126,8 @@ func All(environ []string) []Setting {
 		},
 		{
 			Env: "FEED_BUDGET", Placeholder: "SIZE", Fallback: "500MB", Groups: ServeGroup | LinkGroup,
-			About: "work that the feeds of one user may cause in a day: bytes fetched, and 5 kB for each changed entry",
+			About: "work that the feeds of one user may cause in a day: bytes fetched, and 5 kB for each changed " +
+				"entry; CalDAV accounts may cause four times as much",
 			Set: func(c *Config, value string) (err error) {
 				c.FeedBudget, err = calendar.ParseAmount(value)
 				return err
