@@ -190,9 +190,9 @@ func (a *Account) tell(ctx context.Context, ref string, out *mirror.Changes) err
 	return nil
 }
 
-// listed makes changes complete if Graph reported deletions. A deleted item may be an instance, whose id does not reveal
-// the series, and of a deleted series Graph may report nothing else. So listed reads the ids of all events: a series on
-// none of the pages is gone, and one that changed since a moment is fetched.
+// listed makes changes complete if Graph reported deletions. A deleted item may be an instance, whose id does not
+// reveal the series, and of a deleted series Graph may report nothing else. So listed reads the ids of all events: a
+// series on none of the pages is gone, and one that changed since a moment is fetched.
 func (a *Account) listed(
 	ctx context.Context, remote string, since time.Time, out *mirror.Changes, next *cursor,
 ) error {

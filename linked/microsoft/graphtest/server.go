@@ -42,8 +42,8 @@ type Server struct {
 	// Owner is the account's address.
 	Owner string
 	// Instances keeps delta queries to the reference: they return no masters of series, of a deleted series only the
-	// instances, and a changed master as removed if its own start is outside the range. Otherwise they return masters as
-	// well, as the service has been seen to do.
+	// instances, and a changed master as removed if its own start is outside the range. Otherwise they return masters
+	// as well, as the service has been seen to do.
 	Instances bool
 
 	schema schema
