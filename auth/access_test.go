@@ -151,12 +151,14 @@ func TestNarrowed(t *testing.T) {
 		come()
 		for _, id := range []calendar.TokenID{g.ID, token.ID} {
 			if err := h.NarrowToken(t.Context(), id, calendar.ScopeRead|calendar.ScopeShare,
-				[]calendar.CalendarID{"work"}); err != nil {
+				[]calendar.CalendarID{"work"}, calendar.Rights{Of: map[calendar.CalendarID]calendar.Right{
+					"work": calendar.RightRead,
+				}}); err != nil {
 				t.Fatal(err)
 			}
 			for _, nothing := range []error{
-				h.NarrowToken(t.Context(), id, calendar.ScopeDelete, nil),
-				h.NarrowToken(t.Context(), id, calendar.ScopeRead, []calendar.CalendarID{}),
+				h.NarrowToken(t.Context(), id, calendar.ScopeDelete, nil, calendar.Rights{}),
+				h.NarrowToken(t.Context(), id, calendar.ScopeRead, []calendar.CalendarID{}, calendar.Rights{}),
 			} {
 				if calendar.ReasonOf(nothing) != calendar.Invalid {
 					t.Errorf("%s is left nothing: %v", id, nothing)
@@ -164,7 +166,8 @@ func TestNarrowed(t *testing.T) {
 			}
 		}
 		for i, want := range []calendar.Scope{calendar.ScopeRead, calendar.ScopeRead | calendar.ScopeShare} {
-			if c := come()[i]; c.Scopes != want || len(c.Calendars) != 1 {
+			if c := come()[i]; c.Scopes != want || len(c.Calendars) != 1 ||
+				c.Rights.In("work") != calendar.RightRead {
 				t.Errorf("%s may %v in %v", c.Token, c.Scopes, c.Calendars)
 			}
 		}

@@ -73,7 +73,7 @@ func (v *reauthorizer) still(age time.Duration) error {
 // sameRights reports whether a caller may do the same as before.
 func sameRights(now, before calendar.Caller) bool {
 	return now.User.ID == before.User.ID && now.Scopes == before.Scopes && now.Token == before.Token &&
-		now.Most == before.Most && now.ForOthers == before.ForOthers &&
+		now.Most == before.Most && now.ForOthers == before.ForOthers && now.Rights.Equal(before.Rights) &&
 		slices.Equal(now.Calendars, before.Calendars) && (now.Calendars == nil) == (before.Calendars == nil) &&
 		slices.Equal(now.Tools, before.Tools) && (now.Tools == nil) == (before.Tools == nil)
 }

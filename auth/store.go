@@ -86,7 +86,8 @@ type Store interface {
 	RevokeToken(ctx context.Context, id calendar.TokenID, at time.Time) error
 	// NarrowToken restricts a token to the given scopes and, unless calendars is nil, to the given calendars. It never
 	// extends access. NotFound when there is none.
-	NarrowToken(ctx context.Context, id calendar.TokenID, scopes calendar.Scope, calendars []calendar.CalendarID) error
+	NarrowToken(ctx context.Context, id calendar.TokenID, scopes calendar.Scope, calendars []calendar.CalendarID,
+		rights calendar.Rights) error
 	// RevokeAll ends all tokens, links, sessions and password links that have not ended yet.
 	RevokeAll(ctx context.Context, at time.Time) error
 	// EndAccess ends all tokens, sessions, password links and codes of a user.

@@ -21,6 +21,8 @@ type Token struct {
 	Scopes calendar.Scope
 	// Calendars restricts the token to some calendars. Nil means all of the user's; an empty list means none.
 	Calendars []calendar.CalendarID
+	// Rights limits the token in each calendar.
+	Rights calendar.Rights
 	// Tools restricts the tools offered to an assistant, in order; nil means all.
 	Tools []calendar.ToolName
 	// ForOthers allows the token to use the calendars of users who made its user their delegate.
@@ -55,6 +57,8 @@ type TokenSpec struct {
 	Scopes calendar.Scope
 	// Calendars restricts the token to some calendars; nil means all of the user's.
 	Calendars []calendar.CalendarID
+	// Rights limits the token in each calendar. To propose somewhere, it needs ScopePropose.
+	Rights calendar.Rights
 	// Tools restricts the tools offered to an assistant; nil means all. The caller checks the names.
 	Tools []calendar.ToolName
 	// ForOthers allows the token to use the calendars of users who made its user their delegate.
@@ -91,7 +95,7 @@ func (s *TokenIssuer) CreateToken(ctx context.Context, spec TokenSpec) (Token, S
 	t := Token{
 		ID: id, User: u.ID, UserName: u.Name, Name: spec.Name, Scopes: spec.Scopes,
 		Calendars: slices.Clone(spec.Calendars), Tools: slices.Sorted(slices.Values(spec.Tools)), Created: now,
-		Expires: spec.Expires.UTC().Truncate(time.Second), ForOthers: spec.ForOthers,
+		Rights: spec.Rights, Expires: spec.Expires.UTC().Truncate(time.Second), ForOthers: spec.ForOthers,
 	}
 	if err := s.store.InsertToken(ctx, t, h, seal); err != nil {
 		return Token{}, "", fmt.Errorf("creating the token: %w", err)
@@ -127,6 +131,9 @@ func (spec TokenSpec) validate(now time.Time) error {
 	}
 	if spec.Calendars != nil && len(spec.Calendars) == 0 {
 		return invalid("a token that is bound to calendars needs at least one")
+	}
+	if spec.Rights.Has(calendar.RightPropose) && spec.Scopes&calendar.ScopePropose == 0 {
+		return invalid("a token that may only propose changes in some calendars needs the scope propose")
 	}
 	if spec.ForOthers && spec.Calendars != nil {
 		return invalid("a token that is limited to certain calendars cannot use the calendars of others")

@@ -226,7 +226,7 @@ func (c Credential) caller() calendar.Caller {
 	}
 	return calendar.Caller{
 		User: c.User, Scopes: c.Token.Scopes, Token: c.Token.ID, Calendars: c.Token.Calendars, Expires: c.Token.Expires,
-		Agent: c.Token.Name, Tools: c.Token.Tools, ForOthers: c.Token.ForOthers,
+		Rights: c.Token.Rights, Agent: c.Token.Name, Tools: c.Token.Tools, ForOthers: c.Token.ForOthers,
 	}
 }
 

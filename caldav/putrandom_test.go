@@ -544,12 +544,16 @@ func (c *crowd) govern(r *rand.Rand) {
 				return id == gone || !token.reaches[id].look().is
 			})
 			if len(rest) > 0 {
-				become(false, func() { c.must2(by.auth.NarrowToken(ctx, token.token, calendar.ScopeAll, rest)) },
+				become(false, func() {
+					c.must2(by.auth.NarrowToken(ctx, token.token, calendar.ScopeAll, rest, calendar.Rights{}))
+				},
 					token.reaches[gone])
 			}
 			return
 		}
-		become(false, func() { c.must2(by.auth.NarrowToken(ctx, token.token, calendar.ScopeRead, nil)) },
+		become(false, func() {
+			c.must2(by.auth.NarrowToken(ctx, token.token, calendar.ScopeRead, nil, calendar.Rights{}))
+		},
 			token.needs[2])
 	case 4:
 		is, most := o.roomy.look().is, int64(calendar.Unbounded)

@@ -70,7 +70,7 @@ func TestPutAfterRevocation(t *testing.T) {
 			return p.auth.RevokeToken(t.Context(), token.ID)
 		},
 		"the token is narrowed": func(t *testing.T, p *process, token auth.Token) error {
-			return p.auth.NarrowToken(t.Context(), token.ID, calendar.ScopeRead, nil)
+			return p.auth.NarrowToken(t.Context(), token.ID, calendar.ScopeRead, nil, calendar.Rights{})
 		},
 	} {
 		t.Run(what, func(t *testing.T) {

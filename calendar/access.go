@@ -47,6 +47,8 @@ type Caller struct {
 	Token TokenID
 	// Calendars limits the token to these calendars; nil means all of the user's.
 	Calendars []CalendarID
+	// Rights limits the token in each calendar further.
+	Rights Rights
 	// Tools limits the tools that the token offers to assistants; nil means all. The limit also holds for CalDAV:
 	// such a token allows nothing that its tools do not allow.
 	Tools []ToolName
@@ -195,7 +197,14 @@ func (c Caller) May(a Action, cal Calendar) error {
 		return Errorf(Forbidden, RulePrivileges,
 			"%q is a subscription: give others the address that it follows instead", cal.Name)
 	}
-	return c.HasScope(a)
+	err := lacking(a, c.scopesWith(c.Rights.In(cal.ID)))
+	if err != nil && !c.Proposes && (a == WriteObjects || a == DeleteObjects) && c.RightIn(cal) == RightPropose {
+		err.Cause = ErrMayPropose
+	}
+	if err == nil {
+		return nil
+	}
+	return err
 }
 
 // SeesBusyAlone reports whether the caller sees the calendar's busy times and nothing more.
@@ -217,7 +226,7 @@ func (c Caller) MayCreate() error {
 	if c.Calendars != nil {
 		return Errorf(Forbidden, RulePrivileges, "this token is limited to certain calendars and cannot create others")
 	}
-	return c.HasScope(CreateCalendars)
+	return c.hasScopeElsewhere(CreateCalendars)
 }
 
 // MayOwn authorizes an action on the user's home or principal, which belong to no calendar. A token that is limited
@@ -227,6 +236,12 @@ func (c Caller) MayOwn(a Action) error {
 		return Errorf(Forbidden, RulePrivileges,
 			"this token is limited to certain calendars and cannot access anything else")
 	}
+	return c.hasScopeElsewhere(a)
+}
+
+// hasScopeElsewhere is HasScope outside of the calendars that Rights names.
+func (c Caller) hasScopeElsewhere(a Action) error {
+	c.Scopes = c.scopesWith(c.Rights.Elsewhere())
 	return c.HasScope(a)
 }
 
@@ -249,7 +264,15 @@ func (c Caller) HasScope(a Action) error {
 	if err := c.delegated(a); err != nil {
 		return err
 	}
-	if need := needs[a]; c.Scopes&need.scope != need.scope {
+	if err := lacking(a, c.Scopes); err != nil {
+		return err
+	}
+	return nil
+}
+
+// lacking returns an error if the scopes do not allow an action.
+func lacking(a Action, scopes Scope) *Error {
+	if need := needs[a]; scopes&need.scope != need.scope {
 		return Errorf(Forbidden, RulePrivileges, "this token may not %s: it lacks the scope", need.verb)
 	}
 	return nil

@@ -142,6 +142,8 @@ func (h *Handler) toolsOf(x *wire.Exchange) (rows []tool) {
 			(!t.mail || t.unlinked || who.mail) {
 			if who.MayPropose(t.scope) {
 				t = t.suggesting()
+			} else if t.suggestible() && who.ProposesSomewhere() {
+				t = t.suggestingSomewhere()
 			}
 			rows = append(rows, t)
 		}

@@ -286,6 +286,9 @@ func viewOf(who calendar.Caller, cal calendar.Calendar, isDefault bool) calendar
 		IsDefault: isDefault, Holds: []string{},
 		Untrusted: authorOf(who, cal),
 	}
+	if who.Rights.In(cal.ID) != calendar.RightWrite && cal.Access > calendar.ReadAccess {
+		v.Permission = string(who.RightIn(cal))
+	}
 	if cal.Origin.Mirrors() {
 		v.LinkedTo = shown(short(cal.Origin.From, longestListedTitle))
 		if !cal.Origin.Writable {

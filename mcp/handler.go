@@ -334,6 +334,8 @@ func (h *Handler) answer(
 	}
 	needs, run := t.needs(c.asked), w.do
 	switch {
+	case c.caller.Scopes&needs == needs && t.suggestible() && c.caller.ProposesSomewhere():
+		run = func(ctx context.Context, c *call) (answer, error) { return h.box.unlessSuggested(ctx, c, t, w) }
 	case c.caller.Scopes&needs == needs:
 	case t.suggestible() && c.caller.MayPropose(needs):
 		run = func(ctx context.Context, c *call) (answer, error) { return h.box.suggest(ctx, c, t, w) }

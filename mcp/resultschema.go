@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -160,7 +159,7 @@ type heldSchemas struct {
 
 // of returns the outputSchemas of a list of tools. They are shared, so callers must not change them.
 func (s *heldSchemas) of(tools []tool) map[string]json.RawMessage {
-	list := strings.Join(each(tools, func(t tool) string { return t.name + strconv.FormatBool(t.proposes) }), " ")
+	list := strings.Join(each(tools, func(t tool) string { return fmt.Sprintf("%s %T", t.name, t.gives) }), " ")
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	schemas, found := s.held[list]

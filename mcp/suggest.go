@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -47,12 +48,31 @@ func (t tool) suggesting() tool {
 	return t
 }
 
+// suggestingSomewhere returns the tool for a caller who may only propose in some calendars. Its results have the fields
+// of both kinds; no schema requires or forbids one.
+func (t tool) suggestingSomewhere() tool {
+	t.proposes = true
+	t.description += " In calendars with the permission propose, it proposes this to the user instead."
+	return t
+}
+
 // suggestedView is the result of a tool that proposes changes.
 type suggestedView struct {
 	Proposed bool                  `json:"proposed" doc:"Nothing was changed yet."`
 	ID       calendar.SuggestionID `json:"id,omitempty" doc:"None if nothing would change."`
 	Expires  string                `json:"expires,omitempty"`
 	manyView
+}
+
+// unlessSuggested runs a tool, or lets it propose if a calendar allows nothing else. A call with several changes is
+// proposed as a whole.
+func (b toolbox) unlessSuggested(ctx context.Context, c *call, t tool, w job) (answer, error) {
+	a, err := w.do(ctx, c)
+	if !errors.Is(err, calendar.ErrMayPropose) {
+		return a, err
+	}
+	c.batch, c.foreign, c.consent.parts = nil, nil, nil
+	return b.suggest(ctx, c, t, w)
 }
 
 // suggest runs a tool as the only change of change_many, for a caller who may only propose it.

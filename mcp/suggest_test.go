@@ -233,3 +233,87 @@ func (h *house) refuses(t *testing.T, door, token, tool string, args params, wan
 		t.Errorf("%s: %s, want an error with %q", tool, got, want)
 	}
 }
+
+// TestRightsPerCalendar: a token writes in one calendar, proposes in another and only reads the third.
+func TestRightsPerCalendar(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		h.proposer(t)
+		c := h.callers["claude"]
+		c.Scopes = calendar.ScopeAll | calendar.ScopePropose
+		c.Rights = calendar.Rights{Others: calendar.RightRead, Of: map[calendar.CalendarID]calendar.Right{
+			home: calendar.RightWrite, work: calendar.RightPropose,
+		}}
+		h.callers["claude"] = c
+		door := h.open(t, h.config())
+		for i, cal := range []calendar.CalendarID{work, home} {
+			uid := fmt.Sprintf("plan%d", i)
+			h.put(t, cal, uid, wrapped(calendar.Event, uid, "DTSTART:20260303T090000Z",
+				"DTEND:20260303T100000Z", "SUMMARY:Plan"))
+		}
+		version := func(id calendar.CalendarID) calendar.Version {
+			t.Helper()
+			cal, err := h.service.Calendar(t.Context(), h.callers["alice"], id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return cal.Version
+		}
+		var v struct {
+			Calendars []struct {
+				ID         calendar.CalendarID
+				Permission string
+			}
+		}
+		use(t, door, "claude", "list_calendars", params{}, &v)
+		for _, cal := range v.Calendars {
+			want := map[calendar.CalendarID]string{work: "propose", home: ""}
+			if said, known := want[cal.ID]; known && said != cal.Permission {
+				t.Errorf("the permission in %s is %q, want %q", cal.ID, cal.Permission, said)
+			}
+		}
+		change := func(tool string, args params, in calendar.CalendarID, written bool) suggestedView {
+			t.Helper()
+			before := version(in)
+			var made suggestedView
+			use(t, door, "claude", tool, args, &made)
+			if made.Proposed == written || (version(in) != before) != written {
+				t.Errorf("%s in %s: proposed %t, version %d after %d", tool, in, made.Proposed, version(in), before)
+			}
+			return made
+		}
+		change("patch_event", params{"calendar_id": home, "event_uid": "plan1", "title": "New"}, home, true)
+		first := change("patch_event", params{
+			"calendar_id": work, "event_uid": "plan0", "title": "New", "idempotency_key": "k",
+		}, work, false)
+		again := change("patch_event", params{
+			"calendar_id": work, "event_uid": "plan0", "title": "New", "idempotency_key": "k",
+		}, work, false)
+		if again.ID != first.ID {
+			t.Errorf("the repeated call proposed %s, want %s", again.ID, first.ID)
+		}
+		both := params{"changes": []params{
+			{"tool": "patch_event", "calendar_id": home, "event_uid": "plan1", "title": "Newer"},
+			{"tool": "delete_event", "calendar_id": work, "event_uid": "plan0"},
+		}}
+		if made := change(manyName, both, home, false); len(made.Changes) != 2 {
+			t.Errorf("a mixed batch is proposed with %d changes", len(made.Changes))
+		}
+		change("delete_event", params{"calendar_id": home, "event_uid": "plan1"}, home, true)
+		h.refuses(t, door, "claude", "share_calendar", params{
+			"calendar_id": work, "username": "bob", "permission": "read",
+		}, "scope")
+		h.refuses(t, door, "claude", "delete_calendar", params{"calendar_id": work}, "scope")
+		h.refuses(t, door, "claude", "update_calendar", params{"calendar_id": work, "name": "X"}, "scope")
+		h.refuses(t, door, "claude", "create_calendar", params{"name": "X"}, "scope")
+		h.refuses(t, door, "claude", "move_event", params{
+			"calendar_id": work, "event_uid": "plan0", "to_calendar_id": home,
+		}, "to_calendar_id")
+		c.Rights.Of[work] = calendar.RightRead
+		h.callers["claude"] = c
+		h.refuses(t, door, "claude", "patch_event", params{
+			"calendar_id": work, "event_uid": "plan0", "title": "Newest",
+		}, "scope")
+	})
+}

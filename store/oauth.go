@@ -121,6 +121,7 @@ var scanOffer = db.ScanInto(func(o *oauth.Offer) []any {
 		db.Seconds(&o.Expires),
 		&o.ForOthers,
 		&o.Grant,
+		rightsColumn{&o.Rights},
 	}
 })
 
@@ -142,11 +143,11 @@ func (s oauthStore) InsertOffer(ctx context.Context, o oauth.Offer, forget time.
 		}
 		return t.Run(ctx,
 			`INSERT INTO oauth_offers (id, digest, client_id, user_id, redirect, challenge, resource, name, scopes,
-				bound, calendars, grant_expires, expires, for_others, token_id)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, '')`,
+				bound, calendars, grant_expires, expires, for_others, rights, token_id)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, '')`,
 			o.ID, o.Digest, o.Client, o.User, o.Redirect, o.Challenge, o.Resource, o.Name, o.Scopes,
 			o.Calendars != nil, strings.Join(ids, " "), unlessZero(o.GrantExpires), o.Expires.Unix(),
-			o.ForOthers)
+			o.ForOthers, o.Rights.String())
 	})
 }
 
@@ -154,7 +155,7 @@ func (s oauthStore) InsertOffer(ctx context.Context, o oauth.Offer, forget time.
 func (s oauthStore) Offer(ctx context.Context, id auth.SecretID) (oauth.Offer, error) {
 	return db.RowOf(ctx, s.db.Reads, scanOffer,
 		`SELECT id, digest, client_id, user_id, redirect, challenge, resource, name, scopes,
-		CASE WHEN bound THEN calendars END, grant_expires, expires, for_others, token_id
+		CASE WHEN bound THEN calendars END, grant_expires, expires, for_others, token_id, rights
 		FROM oauth_offers WHERE id = $1`, id)
 }
 

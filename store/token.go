@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +24,7 @@ var tokenColumns = columns[auth.Token]{
 	{"t.used", func(t *auth.Token) any { return db.Seconds(&t.LastUsed) }},
 	{"t.revoked", func(t *auth.Token) any { return db.Seconds(&t.Revoked) }},
 	{"t.for_others", func(t *auth.Token) any { return &t.ForOthers }},
+	{"t.rights", func(t *auth.Token) any { return rightsColumn{&t.Rights} }},
 	{"t.tools", func(t *auth.Token) any { return db.Words(&t.Tools) }},
 	{"t.client", func(t *auth.Token) any { return &t.Client }},
 	{"t.resource", func(t *auth.Token) any { return &t.Resource }},
@@ -33,6 +35,19 @@ var tokenColumns = columns[auth.Token]{
 			WHERE b.token_id = t.id), '') END`,
 		func(t *auth.Token) any { return calendarIDs{&t.Calendars} },
 	},
+}
+
+// rightsColumn is a column of rights by calendar.
+type rightsColumn struct{ into *calendar.Rights }
+
+// Scan implements [database/sql.Scanner].
+func (r rightsColumn) Scan(value any) error {
+	text, ok := value.(string)
+	if !ok {
+		return fmt.Errorf("%T is no list of rights", value)
+	}
+	*r.into = calendar.ParseRights(text)
+	return nil
 }
 
 // toolsText renders the names as stored.
@@ -74,11 +89,11 @@ func (s credentialStore) InsertToken(ctx context.Context, token auth.Token, h au
 
 func (t *transaction) insertToken(ctx context.Context, token auth.Token, h auth.Hash, seal auth.Seal) error {
 	err := t.Run(ctx, `INSERT INTO tokens (id, user_id, name, hash, scopes, bound, created, expires, used, revoked,
-		tools, client, resource, digest, for_others)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+		tools, client, resource, digest, for_others, rights)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
 		token.ID, token.User, token.Name, h, token.Scopes, token.Calendars != nil, token.Created.Unix(),
 		unlessZero(token.Expires), unlessZero(token.LastUsed), unlessZero(token.Revoked), toolsText(token.Tools),
-		token.Client, token.Resource, seal, token.ForOthers)
+		token.Client, token.Resource, seal, token.ForOthers, token.Rights.String())
 	if err != nil {
 		return err
 	}
@@ -111,10 +126,17 @@ func (s credentialStore) RevokeToken(ctx context.Context, id calendar.TokenID, a
 // NarrowToken implements [auth.Store].
 func (s credentialStore) NarrowToken(
 	ctx context.Context, id calendar.TokenID, scopes calendar.Scope, calendars []calendar.CalendarID,
+	rights calendar.Rights,
 ) error {
 	return s.transact(ctx, func(t *transaction) error {
-		of, err := db.RowOf(ctx, t, db.ScanText, `UPDATE tokens SET scopes = scopes & $2 WHERE id = $1
-			RETURNING user_id`, id, scopes)
+		var now calendar.Rights
+		scan := db.ScanInto(func(of *calendar.UserID) []any { return []any{of, rightsColumn{&now}} })
+		of, err := db.RowOf(ctx, t, scan, `UPDATE tokens SET scopes = scopes & $2 WHERE id = $1
+			RETURNING user_id, rights`, id, scopes)
+		if err != nil {
+			return err
+		}
+		err = t.Run(ctx, `UPDATE tokens SET rights = $2 WHERE id = $1`, id, now.Least(rights).String())
 		if err != nil {
 			return err
 		}
@@ -123,7 +145,7 @@ func (s credentialStore) NarrowToken(
 				return err
 			}
 		}
-		return t.credentialsChanged(ctx, calendar.UserID(of))
+		return t.credentialsChanged(ctx, of)
 	})
 }
 

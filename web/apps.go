@@ -8,6 +8,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
+	"caldav-mcp-server/locale"
 )
 
 func (h *Handler) appPages() []page {
@@ -35,9 +36,9 @@ func (p *pageRequest) scopes() calendar.Scope {
 type app struct {
 	ID   calendar.TokenID
 	Name string
-	// May describes its scopes, On its calendars; empty means all.
-	May, On string
-	Tools   []calendar.ToolName
+	// May describes its scopes, On its calendars; empty means all. Less describes calendars with fewer rights.
+	May, On, Less string
+	Tools         []calendar.ToolName
 	// Others is set if it may use the calendars of users who made the visitor their delegate.
 	Others                 bool
 	Created, Used, Expires string
@@ -85,13 +86,74 @@ func (p appPages) apps() ([]app, error) {
 		}
 		list = append(list, app{
 			ID: t.ID, Name: excerpt(t.Name), May: p.mayDo(t.Scopes), On: p.named(t.Calendars, all), Tools: t.Tools,
-			Others:  t.ForOthers,
+			Others: t.ForOthers, Less: p.less(t, all),
 			Created: c.date(t.Created), Used: c.Ago(t.LastUsed), Expires: c.unlessNever(t.Expires),
 			Expired: !t.Valid(p.Now()),
 			Ended:   !t.Revoked.IsZero(), Made: count[t.ID],
 		})
 	}
 	return list, nil
+}
+
+// less describes the calendars in which a token may do less than its scopes allow.
+func (p appPages) less(t auth.Token, all []calendar.Calendar) string {
+	words := func(r calendar.Right) string { return p.lang.Text("right." + string(r)) }
+	var texts []string
+	for _, cal := range all {
+		r, named := t.Rights.Of[cal.ID]
+		if named && (t.Calendars == nil || slices.Contains(t.Calendars, cal.ID)) {
+			texts = append(texts, p.lang.Text("apps.right", "calendar", calendarName(cal), "right", words(r)))
+		}
+	}
+	if t.Rights.Elsewhere() != calendar.RightWrite && t.Calendars == nil {
+		texts = append(texts, p.lang.Text("apps.right-others", "right", words(t.Rights.Others)))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// rightChoice is a list of the rights in a calendar.
+type rightChoice struct {
+	// Name is the name of the field, Of names the calendar; it is empty for all of them.
+	Name, Of string
+	Options  []choice
+}
+
+// rightField is the form's field for the right in a calendar; that for all has an empty id.
+func rightField(id calendar.CalendarID) string { return strings.TrimSuffix("right-"+string(id), "-") }
+
+// rightIn makes the choice of the right in a calendar, up to a highest one. A chosen "" follows the right of all.
+func rightIn(
+	lang *locale.Language, id calendar.CalendarID, name string, chosen, most calendar.Right,
+) rightChoice {
+	c := rightChoice{Name: rightField(id), Of: name}
+	if id != "" {
+		c.Options = []choice{{"", lang.Text("right.same"), chosen == ""}}
+	}
+	for _, r := range [...]calendar.Right{calendar.RightWrite, calendar.RightPropose, calendar.RightRead} {
+		if r.Least(most) == r {
+			c.Options = append(c.Options, choice{string(r), lang.Text("right." + string(r)), chosen == r})
+		}
+	}
+	return c
+}
+
+// rightsIn reads the chosen rights in some calendars.
+func (p appPages) rightsIn(all []calendar.Calendar) (r calendar.Rights, err error) {
+	r = calendar.Rights{Others: calendar.Right(p.field("right")), Of: make(map[calendar.CalendarID]calendar.Right)}
+	if r.Others != "" && !r.Others.Known() {
+		return r, p.wrong("error.right")
+	}
+	for _, cal := range all {
+		one := calendar.Right(p.field(rightField(cal.ID)))
+		switch {
+		case one == "":
+		case !one.Known():
+			return r, p.wrong("error.right")
+		default:
+			r.Of[cal.ID] = one
+		}
+	}
+	return r, nil
 }
 
 // named returns the names of calendars. Nil ids mean all calendars, which are not listed.
@@ -113,7 +175,9 @@ type appContent struct {
 	Name string
 	// Scopes and Calendars are the choices.
 	Scopes    []choice
-	Calendars []choice
+	Calendars []calendarChoice
+	// Right is the right in calendars that are not ticked, if none is.
+	Right rightChoice
 	// Others is set if the box for other users' calendars is ticked.
 	Others bool
 	Days   string
@@ -128,11 +192,18 @@ type choice struct {
 	Chosen       bool
 }
 
+// calendarChoice is a calendar with the right in it.
+type calendarChoice struct {
+	choice
+	Right rightChoice
+}
+
 // newApp is the content of the form for a new app.
 type newApp struct {
 	name, days string
 	scopes     []string
 	calendars  []string
+	rights     calendar.Rights
 	others     bool
 }
 
@@ -158,17 +229,28 @@ func (p appPages) appContent(n newApp) (appContent, error) {
 		content.Scopes = append(content.Scopes, choice{name, p.mayDo(scope), slices.Contains(n.scopes, name)})
 	}
 	all, err := p.Service.CalendarsInHome(p.r.Context(), p.caller())
+	content.Right = rightIn(p.lang, "", "", n.rights.Elsewhere(), calendar.RightWrite)
 	for _, cal := range all {
-		content.Calendars = append(content.Calendars, choice{
-			string(cal.ID), calendarName(cal), slices.Contains(n.calendars, string(cal.ID)),
+		content.Calendars = append(content.Calendars, calendarChoice{
+			choice{string(cal.ID), calendarName(cal), slices.Contains(n.calendars, string(cal.ID))},
+			rightIn(p.lang, cal.ID, calendarName(cal), n.rights.Of[cal.ID], calendar.RightWrite),
 		})
 	}
 	return content, err
 }
 
 func (p appPages) createApp() error {
+	all, err := p.Service.CalendarsInHome(p.r.Context(), p.caller())
+	if err != nil {
+		return err
+	}
+	rights, err := p.rightsIn(all)
+	if err != nil {
+		return err
+	}
 	n := newApp{
-		p.field("name"), p.field("days"), p.r.PostForm["scope"], p.r.PostForm["calendar"], p.field("others") != "",
+		p.field("name"), p.field("days"), p.r.PostForm["scope"], p.r.PostForm["calendar"], rights,
+		p.field("others") != "",
 	}
 	content, err := p.appContent(n)
 	if err != nil {
@@ -183,12 +265,15 @@ func (p appPages) createApp() error {
 }
 
 func (p appPages) makeApp(n newApp) (auth.Token, auth.Secret, error) {
-	spec := auth.TokenSpec{User: p.user().Name, Name: n.name, ForOthers: n.others}
+	spec := auth.TokenSpec{User: p.user().Name, Name: n.name, ForOthers: n.others, Rights: n.rights}
 	if len(n.scopes) > 0 {
 		var err error
 		if spec.Scopes, err = auth.ParseScopes(strings.Join(n.scopes, ",")); err != nil {
 			return auth.Token{}, "", err
 		}
+	}
+	if spec.Rights.Has(calendar.RightPropose) {
+		spec.Scopes |= calendar.ScopePropose
 	}
 	days, ok := appLives[n.days]
 	if !ok {
@@ -307,7 +392,10 @@ type narrowContent struct {
 	ID   calendar.TokenID
 	Name string
 	// Scopes and Calendars are the app's present rights; ticked ones stay.
-	Scopes, Calendars []choice
+	Scopes    []choice
+	Calendars []calendarChoice
+	// Right is the right in future calendars of an app with all calendars.
+	Right rightChoice
 	// Bound is set if the app is restricted to certain calendars already.
 	Bound bool
 }
@@ -334,12 +422,12 @@ func (p narrowPages) narrowForm() (narrowContent, error) {
 	if err != nil {
 		return narrowContent{}, err
 	}
-	return p.narrowContent(t, t.Scopes, t.Calendars)
+	return p.narrowContent(t, t.Scopes, t.Calendars, t.Rights)
 }
 
 // narrowContent lists an app's rights, with the ones to keep ticked.
 func (p narrowPages) narrowContent(t auth.Token, scopes calendar.Scope,
-	keep []calendar.CalendarID,
+	keep []calendar.CalendarID, rights calendar.Rights,
 ) (narrowContent, error) {
 	c := narrowContent{ID: t.ID, Name: excerpt(t.Name), Bound: t.Calendars != nil}
 	for _, name := range auth.ScopeNames(t.Scopes) {
@@ -350,9 +438,13 @@ func (p narrowPages) narrowContent(t auth.Token, scopes calendar.Scope,
 		c.Scopes = append(c.Scopes, choice{name, appPages(p).mayDo(scope), scopes&scope != 0})
 	}
 	all, err := p.Service.CalendarsInHome(p.r.Context(), p.caller())
+	c.Right = rightIn(p.lang, "", "", rights.Elsewhere(), t.Rights.Elsewhere())
 	for _, cal := range all {
 		if t.Calendars == nil || slices.Contains(t.Calendars, cal.ID) {
-			c.Calendars = append(c.Calendars, choice{string(cal.ID), calendarName(cal), slices.Contains(keep, cal.ID)})
+			c.Calendars = append(c.Calendars, calendarChoice{
+				choice{string(cal.ID), calendarName(cal), slices.Contains(keep, cal.ID)},
+				rightIn(p.lang, cal.ID, calendarName(cal), rights.Of[cal.ID], t.Rights.In(cal.ID)),
+			})
 		}
 	}
 	return c, err
@@ -371,14 +463,22 @@ func (p narrowPages) narrowApp() error {
 		}
 	}
 	// For an app with all calendars, no tick means all.
+	all, err := p.Service.CalendarsInHome(p.r.Context(), p.caller())
+	if err != nil {
+		return err
+	}
+	rights, err := appPages(p).rightsIn(all)
+	if err != nil {
+		return err
+	}
 	keep, err := p.ticked(t)
 	if err == nil {
-		err = p.Auth.NarrowToken(p.r.Context(), t.ID, scopes, keep)
+		err = p.Auth.NarrowToken(p.r.Context(), t.ID, scopes, keep, rights)
 	}
 	if err == nil {
 		return p.done("apps", "app-narrowed")
 	}
-	content, failed := p.narrowContent(t, scopes, keep)
+	content, failed := p.narrowContent(t, scopes, keep, rights)
 	if failed != nil {
 		return failed
 	}

@@ -31,7 +31,7 @@ func TestLetItDoLess(t *testing.T) {
 		if after.Scopes != calendar.ScopeRead || len(after.Calendars) != 1 || after.Calendars[0] != work.ID {
 			t.Errorf("it may %v in %v", after.Scopes, after.Calendars)
 		}
-		b.get(path).hides(`value="write"`, "Private")
+		b.get(path).hides(`name="scope" value="write"`, "Private")
 		b.post(path, "scope", "read").shows(http.StatusUnprocessableEntity, "Leave it a calendar")
 		a.refresh(got.text("refresh_token"), "scope", "write").is(h, http.StatusBadRequest, "invalid_scope")
 

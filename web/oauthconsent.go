@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -42,8 +43,10 @@ type consentContent struct {
 	// users who made the visitor their delegate; the box is shown if there are any.
 	All, Others bool
 	Delegators  string
-	Calendars   []consentCalendar
-	Ages        []consentAge
+	// Right is the right in all calendars, if they are ticked.
+	Right     rightChoice
+	Calendars []consentCalendar
+	Ages      []consentAge
 	// Query is the client's request, and Seal proves that this person was shown it.
 	Query, Seal string
 }
@@ -57,6 +60,7 @@ type consentCalendar struct {
 	ID          calendar.CalendarID
 	Name, Owner string
 	Checked     bool
+	Right       rightChoice
 }
 
 type consentAge struct {
@@ -145,6 +149,7 @@ type consentForm struct {
 	all       bool
 	others    bool
 	calendars []calendar.CalendarID
+	rights    calendar.Rights
 	days      int
 }
 
@@ -170,8 +175,12 @@ func (p consentPages) showConsent(query string, r oauth.Request, f consentForm, 
 		scope, _ := auth.ParseScopes(name)
 		c.Scopes = append(c.Scopes, consentScope{name, p.lang.Text("scope-title." + name), f.scopes&scope != 0})
 	}
+	c.Right = rightIn(p.lang, "", "", f.rights.Elsewhere(), calendar.RightWrite)
 	for _, cal := range cals {
-		row := consentCalendar{ID: cal.ID, Name: cal.Name, Checked: slices.Contains(f.calendars, cal.ID)}
+		row := consentCalendar{
+			ID: cal.ID, Name: cal.Name, Checked: slices.Contains(f.calendars, cal.ID),
+			Right: rightIn(p.lang, cal.ID, cal.Name, f.rights.Of[cal.ID], calendar.RightWrite),
+		}
 		if cal.Access != calendar.OwnerAccess {
 			row.Owner = cal.OwnerTitle
 		}
@@ -256,6 +265,13 @@ func (p consentPages) consentForm() (consentForm, error) {
 	for _, id := range p.r.PostForm["calendar"] {
 		f.calendars = append(f.calendars, calendar.CalendarID(id))
 	}
+	cals, err := p.Service.Calendars(p.r.Context(), p.caller())
+	if err == nil {
+		f.rights, err = appPages(p).rightsIn(cals)
+	}
+	if err != nil {
+		return f, err
+	}
 	days, err := strconv.Atoi(p.field("days"))
 	if err != nil || !slices.ContainsFunc(ages, func(a consentAge) bool { return a.Days == days }) {
 		return f, p.wrong("error.days")
@@ -266,9 +282,18 @@ func (p consentPages) consentForm() (consentForm, error) {
 
 // choice returns the rights that the person grants, at most their own.
 func (p consentPages) choice(f consentForm) (oauth.Choice, error) {
-	c := oauth.Choice{Scopes: f.scopes, ForOthers: f.others}
+	c := oauth.Choice{Scopes: f.scopes, ForOthers: f.others, Rights: f.rights}
 	if f.days > 0 {
 		c.Expires = p.Now().AddDate(0, 0, f.days)
+	}
+	if !f.all {
+		c.Rights.Others = "" // it has no others
+		maps.DeleteFunc(c.Rights.Of, func(id calendar.CalendarID, _ calendar.Right) bool {
+			return !slices.Contains(f.calendars, id)
+		})
+	}
+	if c.Rights.Has(calendar.RightPropose) {
+		c.Scopes |= calendar.ScopePropose
 	}
 	switch {
 	case f.all && len(f.calendars) > 0:

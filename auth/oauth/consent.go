@@ -19,6 +19,8 @@ type Choice struct {
 	Scopes calendar.Scope
 	// Calendars restricts the client to some calendars; nil means all of the user's.
 	Calendars []calendar.CalendarID
+	// Rights limits the client in each calendar. To propose somewhere, it needs ScopePropose.
+	Rights calendar.Rights
 	// ForOthers allows the client to use the calendars of users who made this user their delegate.
 	ForOthers bool
 	// Expires is the end of the grant; zero for a grant that lasts until the user revokes it.
@@ -33,6 +35,9 @@ func (s *Service) Approve(ctx context.Context, r Request, user calendar.UserID, 
 		return "", calendar.Errorf(calendar.Invalid, "", "choose at least one thing that the program may do")
 	case c.Calendars != nil && len(c.Calendars) == 0:
 		return "", calendar.Errorf(calendar.Invalid, "", "choose at least one calendar, or all")
+	case c.Rights.Has(calendar.RightPropose) && c.Scopes&calendar.ScopePropose == 0:
+		return "", calendar.Errorf(calendar.Invalid, "", "to let it propose changes in a calendar, also tick that it "+
+			"may propose changes")
 	case c.Calendars != nil && c.ForOthers:
 		return "", calendar.Errorf(calendar.Invalid, "", "the calendars of people who made you their delegate can be "+
 			"allowed only together with all of yours")
@@ -44,7 +49,7 @@ func (s *Service) Approve(ctx context.Context, r Request, user calendar.UserID, 
 		ID: id, Digest: digest, Client: r.Client.ID, User: user, Redirect: r.Redirect, Challenge: r.challenge,
 		Resource: r.resource,
 		Name:     r.Client.title(r.Redirect), Scopes: c.Scopes, Calendars: slices.Clone(c.Calendars),
-		ForOthers:    c.ForOthers,
+		Rights: c.Rights, ForOthers: c.ForOthers,
 		GrantExpires: c.Expires.UTC().Truncate(time.Second),
 		Expires:      now.Add(codeAge),
 	}, now.Add(-codeKept))

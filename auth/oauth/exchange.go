@@ -162,7 +162,7 @@ func (s *Service) grant(o Offer) (auth.Token, Pair, Tokens) {
 	grant := auth.Token{
 		ID: calendar.TokenID(id), User: o.User, Name: o.Name, Scopes: o.Scopes, Calendars: slices.Clone(o.Calendars),
 		Created: now, Expires: o.GrantExpires, Client: o.Client, Resource: o.Resource,
-		ForOthers: o.ForOthers,
+		ForOthers: o.ForOthers, Rights: o.Rights,
 	}
 	pair, tokens := newPair(grant, o.Scopes, "", now)
 	return grant, pair, tokens

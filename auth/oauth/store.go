@@ -73,10 +73,11 @@ type Offer struct {
 	// that requested it.
 	Redirect, Challenge string
 	Resource            auth.Resource
-	// Name, Scopes, Calendars, ForOthers and GrantExpires are for the future grant.
+	// Name, Scopes, Calendars, Rights, ForOthers and GrantExpires are for the future grant.
 	Name         string
 	Scopes       calendar.Scope
 	Calendars    []calendar.CalendarID
+	Rights       calendar.Rights
 	ForOthers    bool
 	GrantExpires time.Time
 	Expires      time.Time

@@ -41,8 +41,10 @@ type room struct {
 	name    string
 	secret  string
 	version int
-	shares  map[*person]*share
-	group   int // what the group has
+	// stands is the title of an accepted suggestion, until the next write.
+	stands string
+	shares map[*person]*share
+	group  int // what the group has
 	// left are users who gave the calendar up.
 	left map[*person]bool
 	link *link
@@ -82,7 +84,9 @@ type credential struct {
 	id      calendar.TokenID
 	scopes  calendar.Scope
 	bound   []*room // nil for all
-	others  bool    // also for calendars of people who made its user their delegate
+	rights  map[*room]calendar.Right
+	usual   calendar.Right // in other calendars
+	others  bool           // also for calendars of people who made its user their delegate
 	ended   bool
 }
 
@@ -93,6 +97,29 @@ type world struct {
 	people      []*person
 	rooms       []*room
 	credentials []*credential
+	open        []*suggestion
+	suggested   int
+}
+
+// suggestion is an open one.
+type suggestion struct {
+	id    calendar.SuggestionID
+	by    *credential
+	on    *room
+	title string
+}
+
+// right is that of a program in a calendar.
+func (c *credential) right(r *room) calendar.Right {
+	if one, named := c.rights[r]; named {
+		return one
+	}
+	return c.usual
+}
+
+// allows reports whether a program has a scope in a calendar.
+func (c *credential) allows(scope calendar.Scope, r *room) bool {
+	return c.scopes&scope != 0 && (!c.token || c.right(r) == calendar.RightWrite)
 }
 
 // has is what a user may do with a calendar.
@@ -138,15 +165,25 @@ func (c *credential) acts(r *room) int {
 func (c *credential) most(r *room) int { return max(c.has(r), c.acts(r)) }
 
 func (c *credential) mayWrite(r *room) bool {
-	return c.has(r) >= write && c.scopes&calendar.ScopeWrite != 0
+	return c.has(r) >= write && c.allows(calendar.ScopeWrite, r)
 }
 
 func (c *credential) mayShare(r *room) bool {
-	return c.has(r) == owner && c.scopes&calendar.ScopeShare != 0
+	return c.has(r) == owner && c.allows(calendar.ScopeShare, r)
+}
+
+// mayPropose reports whether a program may propose a change that it may not make.
+func (c *credential) mayPropose(r *room) bool {
+	return c.token && c.has(r) >= write && c.scopes&calendar.ScopePropose != 0 && c.right(r) != calendar.RightRead
 }
 
 // title is the event's title now.
-func (r *room) title() string { return fmt.Sprintf("%s%dx", r.secret, r.version) }
+func (r *room) title() string {
+	if r.stands != "" {
+		return r.stands
+	}
+	return fmt.Sprintf("%s%dx", r.secret, r.version)
+}
 
 // knowsName reports whether a user may see the calendar's name: they have access, or were offered it.
 func (r *room) knowsName(p *person) bool {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,7 +122,9 @@ var levels = map[int][2]string{busy: {"busy", "free-busy"}, read: {"read", "read
 // step changes who may do what, by a door where it has one.
 func (w *world) step(r *rand.Rand) string {
 	p, to, on := pick(r, w.people), pick(r, w.people), pick(r, w.rooms)
-	switch r.IntN(16) {
+	switch r.IntN(18) {
+	case 16, 17:
+		return w.accept(r)
 	case 0, 1, 2:
 		return w.share(r, on, to)
 	case 3:
@@ -422,8 +425,10 @@ func (w *world) tokens(r *rand.Rand, p *person) string {
 	scopes := pick(r, []calendar.Scope{
 		calendar.ScopeRead, calendar.ScopeRead | calendar.ScopeWrite, calendar.ScopeAll, calendar.ScopeAll,
 		calendar.ScopeWrite | calendar.ScopeRead | calendar.ScopeShare,
+		calendar.ScopeRead | calendar.ScopePropose, calendar.ScopeAll | calendar.ScopePropose,
 	})
 	spec := auth.TokenSpec{User: p.name, Name: "token", Scopes: scopes}
+	rights, usual := w.rights(r, &spec)
 	var bound []*room
 	if r.IntN(3) == 0 {
 		for _, on := range w.rooms {
@@ -438,9 +443,57 @@ func (w *world) tokens(r *rand.Rand, p *person) string {
 	w.must(err)
 	w.credentials = append(w.credentials, &credential{
 		world: w, who: p, token: true, secret: string(secret), id: t.ID, scopes: scopes, bound: bound,
-		others: spec.ForOthers,
+		others: spec.ForOthers, rights: rights, usual: usual,
 	})
-	return fmt.Sprintf("a token of %s with scopes %d in %d calendars", p.name, scopes, len(bound))
+	return fmt.Sprintf("a token of %s with scopes %d in %d calendars, %s", p.name, scopes, len(bound), spec.Rights)
+}
+
+// rights gives a new token rights by calendar, or one right everywhere.
+func (w *world) rights(r *rand.Rand, spec *auth.TokenSpec) (map[*room]calendar.Right, calendar.Right) {
+	all := []calendar.Right{calendar.RightRead, calendar.RightPropose, calendar.RightWrite}
+	if spec.Scopes&calendar.ScopePropose == 0 {
+		all = []calendar.Right{calendar.RightRead, calendar.RightWrite}
+	}
+	rights, usual := map[*room]calendar.Right{}, calendar.RightWrite
+	if r.IntN(3) == 0 {
+		usual = pick(r, all)
+	}
+	spec.Rights = calendar.Rights{Others: usual, Of: map[calendar.CalendarID]calendar.Right{}}
+	for _, on := range w.rooms {
+		if r.IntN(2) == 0 {
+			rights[on] = pick(r, all)
+			spec.Rights.Of[calendar.CalendarID(on.id)] = rights[on]
+		}
+	}
+	return rights, usual
+}
+
+// accept has a user accept a suggestion. What the user may do then counts, whatever was allowed when it was made.
+func (w *world) accept(r *rand.Rand) string {
+	if len(w.open) == 0 {
+		return "nothing"
+	}
+	n := r.IntN(len(w.open))
+	s := w.open[n]
+	p := s.by.who
+	what := fmt.Sprintf("%s accepts a suggestion in %s", p.name, s.on.name)
+	m := w.service.Meter(w.Context(), w.caller(p))
+	defer m.Close()
+	seen, err := w.service.Consider(w.Context(), w.caller(p), m, s.id)
+	if err == nil {
+		_, err = w.service.AcceptSuggestion(w.Context(), w.caller(p), m, s.id, seen.State)
+	}
+	if want := !s.by.ended && s.on.has(p) >= write; (err == nil) != want {
+		w.Errorf("%s: %v, want %t", what, err, want)
+	}
+	if err == nil {
+		s.on.stands = s.title
+	}
+	if err == nil || s.by.ended {
+		w.open = slices.Delete(w.open, n, n+1)
+	}
+	w.stored(what, s.on)
+	return what
 }
 
 func (w *world) links(r *rand.Rand, on *room) string {
@@ -536,7 +589,10 @@ func (w *world) probeWrite(c *credential, on *room) string {
 	var a answer
 	may := c.mayWrite(on)
 	if c.token && on.version%2 == 0 {
-		may = c.most(on) >= write && c.scopes&calendar.ScopeWrite != 0
+		may = c.most(on) >= write && c.allows(calendar.ScopeWrite, on)
+		if !may && c.mayPropose(on) {
+			return w.suggest(what, c, on)
+		}
 		a = c.tool("patch_event", map[string]any{"calendar_id": on.id, "event_uid": on.uid, "title": next})
 	} else {
 		a = c.dav(http.MethodPut, on.at(c.who)+"e.ics", event(on.uid, next))
@@ -545,13 +601,36 @@ func (w *world) probeWrite(c *credential, on *room) string {
 	return what
 }
 
+// suggest has a program propose a change. Nothing is written.
+func (w *world) suggest(what string, c *credential, on *room) string {
+	w.suggested++
+	title := fmt.Sprintf("%s%ds", on.secret, w.suggested)
+	a := c.tool("patch_event", map[string]any{"calendar_id": on.id, "event_uid": on.uid, "title": title})
+	found := proposed.FindStringSubmatch(a.body)
+	w.outcome(what+" by a proposal", a.done() && found != nil, true, a)
+	if found != nil {
+		w.open = append(w.open, &suggestion{calendar.SuggestionID(found[1]), c, on, title})
+	}
+	w.stored(what, on)
+	return what
+}
+
+var proposed = regexp.MustCompile(`"proposed":true,"id":"([^"]+)"`)
+
 // wrote checks the outcome of an attempt to write the event's next version.
 func (w *world) wrote(what string, on *room, a answer, may bool) {
 	w.Helper()
 	w.outcome(what, a.done(), may, a)
 	if a.done() {
 		on.version++
+		on.stands = ""
 	}
+	w.stored(what, on)
+}
+
+// stored checks the stored event.
+func (w *world) stored(what string, on *room) {
+	w.Helper()
 	// What its owner has shows whether anything was written.
 	cal, err := w.service.Calendar(w.Context(), w.caller(on.of), calendar.CalendarID(on.id))
 	w.must(err)
@@ -582,7 +661,7 @@ func (w *world) probeDelegate(c *credential, on *room) string {
 	w.outcome(what, strings.Contains(a.body, on.title()), level >= read, a)
 	next := fmt.Sprintf("%s%dx", on.secret, on.version+1)
 	a = c.dav(http.MethodPut, on.path+"e.ics", event(on.uid, next))
-	w.wrote(what, on, a, level >= write && c.scopes&calendar.ScopeWrite != 0)
+	w.wrote(what, on, a, level >= write && c.allows(calendar.ScopeWrite, on))
 	for _, refused := range [][3]string{
 		{"ACL", on.path, `<acl xmlns="DAV:"/>`},
 		{http.MethodDelete, on.path, ""},

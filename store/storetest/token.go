@@ -147,7 +147,7 @@ func tokenNarrowed(b *bundle) {
 	work, home := b.calendar(ann, "work"), b.calendar(ann, "home")
 	t, other := b.token(ann, nil), b.token(ann, nil) // with the scopes read and share
 	before := b.generation(ann.Name)
-	b.must(b.NarrowToken(b.Context(), t.ID, calendar.ScopeRead|calendar.ScopeWrite, nil))
+	b.must(b.NarrowToken(b.Context(), t.ID, calendar.ScopeRead|calendar.ScopeWrite, nil, calendar.Rights{}))
 	t.Scopes = calendar.ScopeRead
 	b.stored(t)
 	if b.generation(ann.Name) == before {
@@ -159,7 +159,7 @@ func tokenNarrowed(b *bundle) {
 		{[]calendar.CalendarID{home.ID, work.ID}, []calendar.CalendarID{work.ID}},
 		{[]calendar.CalendarID{home.ID}, []calendar.CalendarID{}},
 	} {
-		b.must(b.NarrowToken(b.Context(), t.ID, calendar.ScopeAll, step.keep))
+		b.must(b.NarrowToken(b.Context(), t.ID, calendar.ScopeAll, step.keep, calendar.Rights{}))
 		t.Calendars = slices.Sorted(slices.Values(step.left))
 		if t.Calendars == nil {
 			t.Calendars = []calendar.CalendarID{}
@@ -167,8 +167,9 @@ func tokenNarrowed(b *bundle) {
 		b.stored(t)
 	}
 	b.stored(other)
-	b.refused(b.NarrowToken(b.Context(), "unknown", calendar.ScopeAll, nil), calendar.NotFound, "")
-	b.refused(b.NarrowToken(b.Context(), other.ID, calendar.ScopeAll, []calendar.CalendarID{"nowhere"}),
+	b.refused(b.NarrowToken(b.Context(), "unknown", calendar.ScopeAll, nil, calendar.Rights{}), calendar.NotFound, "")
+	b.refused(b.NarrowToken(b.Context(), other.ID, calendar.ScopeAll, []calendar.CalendarID{"nowhere"},
+		calendar.Rights{}),
 		calendar.NotFound, "")
 	b.stored(other)
 }

@@ -2,8 +2,10 @@ package admin
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"strings"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
@@ -21,13 +23,17 @@ another.
 better from a short list. --tools=-search,-fetch means all tools except these. The token keeps only the scopes that its
 tools need, and reads no data that its tools would not return.
 
+--right limits single calendars: read:Work, propose:Work or write:Work. Without a name, it is the right in all calendars
+that have no limit of their own. In a calendar with the right propose, an assistant proposes changes, and the user
+accepts or declines them.
+
 --expires takes a span (12h, 90d, 12w) or a date (2027-01-31, the end of that day in UTC).
 `
 
 // tokenOptions are the flags of create-token.
 type tokenOptions struct {
 	name, scopes, tools, expires string
-	calendars                    []string
+	calendars, rights            []string
 	delegated                    bool
 	spec                         auth.TokenSpec
 }
@@ -55,6 +61,14 @@ func (o *tokenOptions) declare(f *flag.FlagSet) {
 			o.calendars = append(o.calendars, v)
 			return nil
 		})
+	f.Func("right", "`RIGHT[:CALENDAR]`: read, propose or write, in that calendar; may be given more than once",
+		func(v string) error {
+			if word, _, _ := strings.Cut(v, ":"); !calendar.Right(word).Known() {
+				return errors.New("give read, propose or write, then a colon and a calendar for one calendar alone")
+			}
+			o.rights = append(o.rights, v)
+			return nil
+		})
 }
 
 // check validates the flags as far as possible without the store.
@@ -73,6 +87,28 @@ func (o *tokenOptions) check(d *command.Context, _ []string) error {
 	return nil
 }
 
+// limit sets the rights of the new token.
+func (o *tokenOptions) limit(ctx context.Context, d *command.Context) error {
+	r := calendar.Rights{Of: make(map[calendar.CalendarID]calendar.Right)}
+	for _, text := range o.rights {
+		word, name, one := strings.Cut(text, ":")
+		if !one {
+			r.Others = calendar.Right(word)
+			continue
+		}
+		cal, err := d.FindCalendar(ctx, d.Who, name)
+		if err != nil {
+			return err
+		}
+		r.Of[cal.ID] = calendar.Right(word)
+	}
+	if r.Has(calendar.RightPropose) {
+		o.spec.Scopes |= calendar.ScopePropose
+	}
+	o.spec.Rights = r
+	return nil
+}
+
 func createToken(ctx context.Context, d *command.Context, o tokenOptions) error {
 	for _, word := range o.calendars {
 		cal, err := d.FindCalendar(ctx, d.Who, word)
@@ -80,6 +116,9 @@ func createToken(ctx context.Context, d *command.Context, o tokenOptions) error 
 			return err
 		}
 		o.spec.Calendars = append(o.spec.Calendars, cal.ID)
+	}
+	if err := o.limit(ctx, d); err != nil {
+		return err
 	}
 	token, secret, err := d.Auth.CreateToken(ctx, o.spec)
 	if err != nil {

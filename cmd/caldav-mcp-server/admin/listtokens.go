@@ -3,7 +3,9 @@ package admin
 import (
 	"context"
 	"flag"
+	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"caldav-mcp-server/auth"
@@ -21,6 +23,9 @@ type listedToken struct {
 	Scopes []string         `json:"scopes"`
 	// Calendars is null for a token for all calendars of the user.
 	Calendars []calendar.CalendarID `json:"calendars"`
+	// Right is the right in calendars that Rights does not name.
+	Right  calendar.Right                         `json:"right"`
+	Rights map[calendar.CalendarID]calendar.Right `json:"rights,omitempty"`
 	// Tools is null for a token for all tools.
 	Tools []calendar.ToolName `json:"tools"`
 	// Delegated is set if the token may use calendars of users who made its user their delegate.
@@ -35,7 +40,8 @@ type listedToken struct {
 
 func tokenJSON(t auth.Token) listedToken {
 	return listedToken{
-		t.ID, t.UserName, t.Name, auth.ScopeNames(t.Scopes), t.Calendars, t.Tools, t.ForOthers, t.Client,
+		t.ID, t.UserName, t.Name, auth.ScopeNames(t.Scopes), t.Calendars, t.Rights.Elsewhere(), t.Rights.Of,
+		t.Tools, t.ForOthers, t.Client,
 		console.JSONTime(t.Created), console.JSONTime(t.Expires), console.JSONTime(t.LastUsed),
 		console.JSONTime(t.Revoked),
 	}
@@ -61,10 +67,33 @@ func tokenRow(t auth.Token, now time.Time) []string {
 	if t.Calendars != nil {
 		reach = strconv.Itoa(len(t.Calendars))
 	}
+	if less := lessText(t.Rights); less != "" {
+		reach += " (" + less + ")"
+	}
 	return []string{
 		console.BriefID(t.ID), t.UserName, t.Name, scopesText(t.Scopes), reach, toolsText(t.Tools),
 		console.ShownTime(t.LastUsed), console.ShownTime(t.Expires), tokenState(t, now),
 	}
+}
+
+// lessText describes the limits of a token by calendar, such as "2 propose"; "" if there are none.
+func lessText(r calendar.Rights) string {
+	var texts []string
+	for _, one := range [...]calendar.Right{calendar.RightRead, calendar.RightPropose, calendar.RightWrite} {
+		n := 0
+		for _, right := range r.Of {
+			if right == one && one != r.Elsewhere() {
+				n++
+			}
+		}
+		if n > 0 {
+			texts = append(texts, fmt.Sprintf("%d %s", n, one))
+		}
+	}
+	if r.Elsewhere() != calendar.RightWrite {
+		texts = append(texts, "others "+string(r.Elsewhere()))
+	}
+	return strings.Join(texts, ", ")
 }
 
 // scopesText formats the scopes of a token for people.

@@ -40,6 +40,9 @@ func goodFor(t auth.Token) string {
 	if t.Calendars != nil {
 		text += ", in " + fmt.Sprintf("%d of the calendars", len(t.Calendars))
 	}
+	if less := lessText(t.Rights); less != "" {
+		text += ", limited by calendar (" + less + ")"
+	}
 	if t.Tools != nil {
 		text += ", by the tools " + toolsText(t.Tools)
 	}
