@@ -1,13 +1,17 @@
 package caldav
 
 import (
+	"bytes"
 	"context"
 	"net/http"
+	"strings"
 
 	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/ledger"
 	"caldav-mcp-server/calendar/service"
+	"caldav-mcp-server/ical"
 )
 
 // transfer is a method of the service that copies or moves an object.
@@ -47,6 +51,9 @@ func serveTransfer(x *request, carry transfer) error {
 	if err != nil {
 		return err
 	}
+	if t.From.Proposed() || t.To.Proposed() {
+		return moveProposed(x, t)
+	}
 	saved, err := carry(x.Service, x.R.Context(), x.caller, t)
 	if err != nil {
 		return about(to, "d:bind", err)
@@ -81,6 +88,85 @@ func readTransfer(x *request, to place, overwrite bool) (t ledger.Transfer, err 
 		err = x.caller.May(calendar.WriteObjects, t.To)
 	}
 	return t, about(to, "d:bind", err)
+}
+
+// The calendar "Proposed" shows suggestions of assistants. Moving one of its events into a calendar accepts it, and
+// deleting it declines it. Apps move by MOVE, or by PUT and then DELETE. See docs/decisions/0129-proposed-calendar.md.
+
+// unlessProposed refuses changes of the calendar "Proposed" itself.
+func unlessProposed(cal calendar.Calendar) error {
+	if cal.Proposed() {
+		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges,
+			"this calendar shows suggestions of assistants: move an event to accept it, or delete it to decline it")
+	}
+	return nil
+}
+
+// proposedIn returns the UID of a text if it is an event of the calendar "Proposed".
+func proposedIn(data []byte) calendar.UID {
+	if !bytes.Contains(data, []byte("UID:proposal.")) {
+		return ""
+	}
+	o, err := content.Read(data, ical.Limits{})
+	if err != nil || calendar.SuggestionOf(calendar.UID(o.UID)) == "" {
+		return ""
+	}
+	return calendar.UID(o.UID)
+}
+
+// acceptProposed accepts a suggestion. data is the text that the app stores in a calendar, nil for MOVE. The response
+// has no ETag, so that apps read the calendar again: the event that it has now has its own UID.
+func acceptProposed(x *request, uid calendar.UID, data []byte, into calendar.Calendar) error {
+	x.did("accept-suggestion")
+	shown := calendar.Object{}
+	cal, _, err := x.Service.Proposed(x.R.Context(), x.caller, x.Now())
+	if err == nil {
+		shown, err = x.Service.ObjectByUID(x.R.Context(), x.Meter, x.caller, cal, uid)
+	}
+	if err != nil && !missing(err) {
+		return err
+	}
+	at, err := x.Service.AcceptMoved(x.R.Context(), x.caller, x.Meter, uid, shown.Data, data, into)
+	if missing(err) {
+		return dav.Refuse(http.StatusConflict, "%s", err)
+	}
+	if err != nil {
+		return err
+	}
+	if at.Name != "" {
+		x.W.Header().Set("Location", x.href(place{
+			form: formObject, user: x.at.user, calendar: into.Address(), object: at.Name,
+		}))
+	}
+	return x.Done(true)
+}
+
+// moveProposed answers MOVE of an event of the calendar "Proposed". It cannot be copied, and takes no events.
+func moveProposed(x *request, t ledger.Transfer) error {
+	if err := unlessProposed(t.To); err != nil {
+		return err
+	}
+	if x.method.name != "MOVE" {
+		return unlessProposed(t.From)
+	}
+	o, err := x.Service.Object(x.R.Context(), x.Meter, x.caller, t.From, t.Name)
+	if err == nil {
+		err = t.When.CheckObject(&o)
+	}
+	if err != nil {
+		return err
+	}
+	return acceptProposed(x, o.UID, nil, t.To)
+}
+
+// declineProposed answers DELETE of an event of the calendar "Proposed".
+func declineProposed(x *request) error {
+	x.did("decline-suggestion")
+	uid, _ := strings.CutSuffix(string(x.at.object), ".ics")
+	if err := x.Service.DeclineMoved(x.R.Context(), x.caller, calendar.UID(uid)); err != nil {
+		return err
+	}
+	return x.Done(false)
 }
 
 func moveCalendar(x *request) error {

@@ -18,6 +18,9 @@ import (
 // getCalendar answers GET of a calendar with a single iCalendar text, which any calendar program can subscribe to or
 // import.
 func getCalendar(x *request, r *resource) error {
+	if r.calendar.Proposed() {
+		return getPage(x, r) // suggestions are no data to export
+	}
 	if r.calendar.Subscribed() {
 		return getNote(x, r)
 	}

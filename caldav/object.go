@@ -49,6 +49,9 @@ func serveDelete(x *request) error { return x.nodes[x.at.form].remove(x) }
 // are cancelled or declined (RFC 6638 §3.2.3.2). If another user owns the calendar, it leaves the caller's home only.
 func deleteCalendar(x *request) error {
 	cal, err := x.calendarAt(x.at)
+	if err == nil {
+		err = unlessProposed(cal)
+	}
 	if err != nil {
 		return err
 	}
@@ -67,6 +70,9 @@ func deleteObject(x *request) error {
 	cal, err := x.calendarAt(x.at)
 	if err != nil {
 		return err
+	}
+	if cal.Proposed() {
+		return declineProposed(x)
 	}
 	when, err := x.precondition()
 	if err != nil {

@@ -53,9 +53,15 @@ func serveAddObject(x *request) error {
 	if err := x.caller.May(calendar.WriteObjects, cal); err != nil {
 		return err
 	}
+	if err := unlessProposed(cal); err != nil {
+		return err
+	}
 	data, err := x.meteredBody()
 	if err != nil {
 		return err
+	}
+	if uid := proposedIn(data); uid != "" {
+		return acceptProposed(x, uid, data, cal)
 	}
 	saved, err := x.Service.Add(x.R.Context(), x.caller, cal, data)
 	if err != nil {

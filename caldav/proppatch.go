@@ -100,6 +100,9 @@ func patchResource(x *request, all []dav.Edit) (o propertyChanges, err error) {
 // patchCalendar changes live and dead properties of a calendar in one transaction.
 func patchCalendar(x *request, all []dav.Edit) (o propertyChanges, err error) {
 	cal, err := x.calendarAt(x.at)
+	if err == nil {
+		err = unlessProposed(cal)
+	}
 	if err != nil {
 		return o, err
 	}

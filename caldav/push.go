@@ -44,7 +44,7 @@ func pushProperties() []property {
 
 // pushTold reports whether the caller may register for changes of this resource.
 func (r *resource) pushTold() bool {
-	if r.x.Push == nil || r.x.caller.ActsFor() {
+	if r.x.Push == nil || r.x.caller.ActsFor() || r.calendar.Proposed() {
 		return false
 	}
 	if r.at.kind() == atHome {

@@ -28,12 +28,18 @@ func servePut(x *request) error {
 	if err != nil {
 		return err
 	}
+	if err := unlessProposed(cal); err != nil {
+		return err
+	}
 	if err := beforeBody(x, cal, when); err != nil {
 		return unlessStale(x, err, cal)
 	}
 	data, err := x.meteredBody()
 	if err != nil {
 		return err
+	}
+	if uid := proposedIn(data); uid != "" {
+		return acceptProposed(x, uid, data, cal)
 	}
 	saved, err := x.Service.Put(x.R.Context(), x.caller, cal,
 		calendar.Draft{Name: x.at.object, Data: data, When: when, Meter: x.Meter})

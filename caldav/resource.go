@@ -73,6 +73,9 @@ func loadObject(r *resource) (err error) {
 // calendarAt returns the calendar at an address. It does not check any permission on it, not even to read it.
 func (x *request) calendarAt(at place) (calendar.Calendar, error) {
 	cal, err := x.Service.CalendarAt(x.R.Context(), x.caller, at.calendar)
+	if at.calendar == calendar.ProposedSegment && missing(err) {
+		cal, _, err = x.Service.Proposed(x.R.Context(), x.caller, x.Now())
+	}
 	if err == nil {
 		x.relies(cal)
 	}
@@ -159,7 +162,14 @@ func (x *request) calendarsInHome() ([]calendar.Calendar, error) {
 	for _, cal := range all {
 		x.relies(cal)
 	}
-	return all, err
+	if err != nil {
+		return nil, err
+	}
+	proposed, _, err := x.Service.Proposed(x.R.Context(), x.caller, x.Now())
+	if missing(err) {
+		return all, nil
+	}
+	return append(all, proposed), err
 }
 
 // readHome prefetches the home in one round trip.

@@ -43,6 +43,9 @@ func (w *watched) Write(p []byte) (int, error) {
 
 // relies records a calendar that the response may include, with the caller's access.
 func (x *request) relies(cal calendar.Calendar) {
+	if cal.Proposed() {
+		return // it depends on the credential alone
+	}
 	if x.granted == nil {
 		x.granted = make(map[calendar.CalendarID]calendar.Access, 1)
 	}

@@ -248,10 +248,16 @@ func (c Caller) hasScopeElsewhere(a Action) error {
 // Sees reports whether the caller can see that the calendar exists. A delegate sees the calendars that the user owns,
 // but no subscriptions: clients keep their secret addresses in properties.
 func (c Caller) Sees(cal Calendar) bool {
-	if c.ActsFor() && (cal.Owner != c.User.ID || cal.Private()) {
+	if c.ActsFor() && (cal.Owner != c.User.ID || cal.Private()) || cal.Proposed() && !c.seesProposed() {
 		return false
 	}
 	return cal.Access > NoAccess && (c.Calendars == nil || slices.Contains(c.Calendars, cal.ID))
+}
+
+// seesProposed reports whether the caller sees the calendar "Proposed": only users do, with credentials that may accept
+// suggestions.
+func (c Caller) seesProposed() bool {
+	return !c.Assistant && !c.ActsFor() && c.MayOwn(ChangeCalendar) == nil
 }
 
 // AllSeen removes the calendars that the caller cannot see.

@@ -98,8 +98,8 @@ type Calendar struct {
 }
 
 // Private reports whether only the owner may use the calendar: it is a subscription, whose secret address is in its
-// properties.
-func (c Calendar) Private() bool { return c.Subscribed() || c.Note }
+// properties, or shows the owner's suggestions.
+func (c Calendar) Private() bool { return c.Subscribed() || c.Note || c.Proposed() }
 
 // Followed reports whether the calendar is a subscription whose feed the server also fetches. CalDAV clients still
 // see a subscription; all other readers see a read-only calendar.

@@ -19,6 +19,8 @@ type Home struct {
 	// calendar cannot be told of its removal from there.
 	Replaced Version
 	Members  []Member
+	// Suggests is set if the user has open suggestions, or a valid token with ScopePropose. It is not stored.
+	Suggests bool
 }
 
 // Member is a calendar in a home.
@@ -80,7 +82,7 @@ func (h Home) Since(c Caller, since SyncToken, calendars []Calendar) []HomeChang
 
 // concerns reports whether the caller reaches the calendar.
 func (m Member) concerns(c Caller) bool {
-	if c.ActsFor() && (m.Access != OwnerAccess || m.Private) {
+	if c.ActsFor() && (m.Access != OwnerAccess || m.Private) || m.Calendar == ProposedID && !c.seesProposed() {
 		return false
 	}
 	return c.Calendars == nil || slices.Contains(c.Calendars, m.Calendar)

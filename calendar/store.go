@@ -89,8 +89,9 @@ type Reader interface {
 	// DeadPropertyHolders returns the names of a calendar's objects that have dead properties.
 	DeadPropertyHolders(ctx context.Context, cal CalendarID) ([]ObjectName, error)
 
-	// Home returns the record of a user's home. It has only an Epoch when there is none.
+	// Home returns the record of a user's home. It has only Epoch and Suggests when there is none.
 	Home(ctx context.Context, user UserID) (Home, error)
+	SuggestionReader
 
 	Directory
 	TrashReader

@@ -2,6 +2,8 @@ package calendar
 
 import (
 	"context"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -27,7 +29,9 @@ type Suggestion struct {
 	Maker            Actor
 	State            SuggestionState
 	Created, Expires time.Time
-	Parts            []SuggestedPart
+	// Told is set once the user was notified of it.
+	Told  bool
+	Parts []SuggestedPart
 }
 
 // SuggestedPart is the suggested change of one object.
@@ -45,17 +49,50 @@ type SuggestedPart struct {
 	Comment string `json:"comment,omitempty"`
 }
 
+// The calendar "Proposed" is generated for CalDAV clients. See docs/decisions/0129-proposed-calendar.md.
+const (
+	ProposedID      CalendarID = "proposed"
+	ProposedSegment Segment    = "proposed-by-assistants"
+)
+
+// Proposed reports whether the calendar is the generated one that shows a user's suggestions to CalDAV clients.
+func (c Calendar) Proposed() bool { return c.ID == ProposedID }
+
+// proposedUID begins the UIDs of the events in that calendar.
+const proposedUID = "proposal."
+
+// ProposedUID returns the UID of the event that shows the suggestion's n-th part.
+func (s Suggestion) ProposedUID(n int) UID {
+	return UID(proposedUID + string(s.ID) + "." + strconv.Itoa(n) + "@caldav-server")
+}
+
+// SuggestionOf returns the suggestion that an event of the calendar "Proposed" shows, or "" for the UID of another
+// event.
+func SuggestionOf(uid UID) SuggestionID {
+	rest, is := strings.CutPrefix(string(uid), proposedUID)
+	id, _, both := strings.Cut(rest, ".")
+	if !is || !both || !strings.HasSuffix(rest, "@caldav-server") {
+		return ""
+	}
+	return SuggestionID(id)
+}
+
 // SuggestionLimits limit open suggestions: their number for one assistant, and the size of all suggestions to a user,
 // because a calendar page reads them all.
 type SuggestionLimits struct{ Number, Bytes int64 }
+
+// SuggestionReader is the part of a Reader that lists suggestions.
+type SuggestionReader interface {
+	// Suggestions lists a user's suggestions, the oldest first. An expired one, or one whose token is revoked, does not
+	// exist.
+	Suggestions(ctx context.Context, user UserID, now time.Time) ([]Suggestion, error)
+}
 
 // Suggestions is the part of a Store that holds suggestions. An expired suggestion, or one whose token is revoked, does
 // not exist for it.
 type Suggestions interface {
 	// InsertSuggestion adds an open suggestion. TooLarge if that would exceed the limits.
 	InsertSuggestion(ctx context.Context, s Suggestion, most SuggestionLimits) error
-	// Suggestions lists a user's suggestions, the oldest first.
-	Suggestions(ctx context.Context, user UserID, now time.Time) ([]Suggestion, error)
 	// Suggestion returns a user's open suggestion, or NotFound.
 	Suggestion(ctx context.Context, user UserID, id SuggestionID, now time.Time) (Suggestion, error)
 	// DeclineSuggestion decides a user's open suggestion; NotFound if there is none.

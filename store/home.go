@@ -8,11 +8,15 @@ import (
 	"caldav-mcp-server/store/db"
 )
 
-// selectHome returns a row per member, and at least one.
+// selectHome returns a row per member, and at least one, for the user $1 at $2. 64 is [calendar.ScopePropose].
 const selectHome = `SELECT life.epoch, COALESCE(h.version, 0), COALESCE(h.pruned, 0), COALESCE(h.replaced, 0),
 		COALESCE(m.address, ''),
 		COALESCE(m.calendar_id, ''), COALESCE(m.seen, 0), COALESCE(m.access, 0), COALESCE(m.version, 0),
-		m.gone IS NOT NULL, COALESCE(m.private, FALSE)
+		m.gone IS NOT NULL, COALESCE(m.private, FALSE),
+		EXISTS (SELECT 1 FROM tokens k WHERE k.user_id = $1 AND (k.scopes & 64) <> 0 AND k.revoked IS NULL
+			AND (k.expires IS NULL OR k.expires > $2))
+		OR EXISTS (SELECT 1 FROM suggestions s JOIN tokens k ON k.id = s.token_id AND k.revoked IS NULL
+			WHERE s.user_id = $1 AND s.state = 'open' AND s.expires > $2)
 	FROM life LEFT JOIN homes h ON h.user_id = $1 LEFT JOIN home_members m ON m.user_id = h.user_id
 	ORDER BY m.version`
 
@@ -21,12 +25,12 @@ func (s calendarStore) Home(ctx context.Context, user calendar.UserID) (calendar
 	if h := prefetchedHomeOf(ctx, user); h != nil {
 		return h.home(), nil
 	}
-	return homeOf(ctx, s.db.Lists, user)
+	return homeOf(ctx, s.db.Lists, user, s.now())
 }
 
-func homeOf(ctx context.Context, q db.Querier, user calendar.UserID) (calendar.Home, error) {
+func homeOf(ctx context.Context, q db.Querier, user calendar.UserID, now int64) (calendar.Home, error) {
 	var home calendar.Home
-	err := db.Each(ctx, q, takeHome(&home), selectHome, user)
+	err := db.Each(ctx, q, takeHome(&home), selectHome, user, now)
 	return home, err
 }
 
@@ -34,7 +38,7 @@ func takeHome(home *calendar.Home) db.Taker {
 	return func(row db.Scanner) (bool, error) {
 		var m calendar.Member
 		err := row.Scan(&home.Epoch, &home.Version, &home.Pruned, &home.Replaced,
-			&m.Address, &m.Calendar, &m.Seen, &m.Access, &m.Version, &m.Gone, &m.Private)
+			&m.Address, &m.Calendar, &m.Seen, &m.Access, &m.Version, &m.Gone, &m.Private, &home.Suggests)
 		// Members are numbered from 1.
 		if m.Version > 0 {
 			home.Members = append(home.Members, m)
@@ -50,7 +54,7 @@ func (t calendarTx) LockHome(ctx context.Context, user calendar.UserID) (calenda
 	if err != nil {
 		return calendar.Home{}, nil, err
 	}
-	home, err := homeOf(ctx, t, user)
+	home, err := homeOf(ctx, t, user, t.store.now())
 	if err != nil {
 		return home, nil, err
 	}
@@ -101,7 +105,7 @@ func (s calendarStore) ReadHome(ctx context.Context, user calendar.UserID) (cont
 	h := &prefetchedHome{user: user, ofCalendars: map[calendar.CalendarID][]calendar.DeadProperty{}}
 	err := s.db.Brief.Ask(ctx, []db.Question{
 		{Take: db.TakeAll(&h.calendars, scanCalendar), Text: selectCalendarsOf, Args: []any{string(user)}},
-		{Take: takeHome(&h.record), Text: selectHome, Args: []any{string(user)}},
+		{Take: takeHome(&h.record), Text: selectHome, Args: []any{string(user), s.now()}},
 		{Take: h.takeRest, Text: selectRestOfHome, Args: []any{string(user)}},
 		{Take: takeKept(h.ofCalendars), Text: selectKept, Args: []any{string(user)}},
 	})

@@ -27,6 +27,33 @@ func Rebase(before, after, now []byte) (result []byte, both []string, err error)
 	return objects[2].Document.Bytes(), slices.Compact(r.both), nil
 }
 
+// WithAnswers returns a version of an object with the attendees' answers of another one, where both have the attendee.
+func WithAnswers(text, now []byte) ([]byte, error) {
+	var objects [2]*Object
+	for i, data := range [...][]byte{text, now} {
+		var err error
+		if objects[i], err = Read(data, ical.Limits{}); err != nil {
+			return nil, err
+		}
+	}
+	here := parts(objects[1].Calendar)
+	for c := range objects[0].Calendar.Components() {
+		known := here[keyOf(c)]
+		if known == nil {
+			continue
+		}
+		answers := byKey(known.All("ATTENDEE"), addressOf)
+		for _, p := range c.All("ATTENDEE") {
+			if other := answers[addressOf(p)]; other != nil {
+				if answer, given := other.Param("PARTSTAT"); given {
+					p.SetParam("PARTSTAT", answer)
+				}
+			}
+		}
+	}
+	return objects[0].Document.Bytes(), nil
+}
+
 type rebase struct{ both []string }
 
 // component changes now.

@@ -6,10 +6,12 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/change"
+	"caldav-mcp-server/calendar/lookup"
 )
 
 // Homes records which calendars each user sees, and the changes of that.
 type Homes struct {
+	reader *lookup.Reader
 	writer *change.Writer
 	store  calendar.Store
 	now    func() time.Time
@@ -53,13 +55,22 @@ func (s *Homes) home(ctx context.Context, c calendar.Caller) (calendar.Home, []c
 		return calendar.Home{}, nil, err
 	}
 	home, err := s.store.Home(ctx, c.User.ID)
-	if err != nil || len(home.Notice(calendars)) == 0 {
-		return home, calendars, err
+	if err != nil {
+		return home, nil, err
+	}
+	proposed, _, err := s.reader.ProposedIn(ctx, c, home, calendars, s.now())
+	if err != nil {
+		return home, nil, err
+	}
+	calendars = append(calendars, proposed...)
+	if len(home.Notice(calendars)) == 0 {
+		return home, calendars, nil
 	}
 	err = s.writer.Change(ctx, c, func(tx *change.Tx) error {
 		if home, calendars, err = tx.LockHome(ctx, c.User.ID); err != nil {
 			return err
 		}
+		calendars = append(calendars, proposed...)
 		changed := home.Notice(calendars)
 		if len(changed) == 0 {
 			return nil

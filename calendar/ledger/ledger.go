@@ -64,7 +64,7 @@ func New(c Config) *Ledger {
 		newID: c.NewID, zones: c.Zones,
 		Sharer:    sharer,
 		Delegator: &Delegator{sharer, c.Now},
-		Homes:     &Homes{writer, c.Store, c.Now},
+		Homes:     &Homes{c.Reader, writer, c.Store, c.Now},
 		Attempts:  &Attempts{c.Store, c.Now, c.NewID},
 		planner:   planner{c.Now, c.NewID, c.Zones},
 		Scheduler: delivery.NewScheduler(delivery.SchedulerConfig{

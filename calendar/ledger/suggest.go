@@ -2,11 +2,13 @@ package ledger
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/describe"
 	"caldav-mcp-server/calendar/lookup"
 	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/ical"
@@ -56,7 +58,7 @@ func (b *Batch) Suggest(ctx context.Context) (calendar.Suggestion, error) {
 // Suggestions lists the suggestions to a user, the oldest first. An assistant gets only its own.
 func (s *Suggester) Suggestions(ctx context.Context, c calendar.Caller) ([]calendar.Suggestion, error) {
 	all, err := s.ledger.store.Suggestions(ctx, c.User.ID, s.ledger.now())
-	if err != nil || c.Token == "" {
+	if err != nil || !c.Assistant {
 		return all, err
 	}
 	var own []calendar.Suggestion
@@ -73,7 +75,7 @@ func (s *Suggester) suggestion(
 	ctx context.Context, c calendar.Caller, id calendar.SuggestionID,
 ) (calendar.Suggestion, error) {
 	one, err := s.ledger.store.Suggestion(ctx, c.User.ID, id, s.ledger.now())
-	if err == nil && c.Token != "" && one.Maker.Token != c.Token {
+	if err == nil && c.Assistant && one.Maker.Token != c.Token {
 		err = calendar.Errorf(calendar.NotFound, "", "no proposal %q", string(id))
 	}
 	return one, err
@@ -92,21 +94,7 @@ func (s *Suggester) SuggestedChanges(
 		if err != nil {
 			return nil, err
 		}
-		change := calendar.Change{
-			Calendar: cal.ID, Object: part.Name, UID: part.UID, Did: calendar.Modified, At: one.Created,
-			Kind: part.Kind, Before: part.Before, After: part.After, In: cal, User: c.User.ID,
-		}
-		text := part.After
-		switch {
-		case part.After == nil:
-			change.Did, text = calendar.Deleted, part.Before
-		case part.Before == nil:
-			change.Did = calendar.Created
-		}
-		if o, err := content.Read(text, ical.Limits{}); err == nil {
-			change.Summary = o.Summary()
-		}
-		all = append(all, change)
+		all = append(all, describe.Suggested(one, part, cal))
 	}
 	return all, nil
 }
@@ -116,7 +104,7 @@ func (s *Suggester) EndSuggestion(ctx context.Context, c calendar.Caller, id cal
 	if _, err := s.suggestion(ctx, c, id); err != nil {
 		return err
 	}
-	if c.Token == "" {
+	if !c.Assistant {
 		return s.ledger.store.DeclineSuggestion(ctx, c.User.ID, id)
 	}
 	return s.ledger.store.DeleteSuggestion(ctx, c.User.ID, id)
@@ -139,6 +127,8 @@ type ConsideredChange struct {
 	// changed then and that the suggestion changes as well: it overwrites them.
 	Meanwhile bool
 	Both      []string
+	// Since is the change of the object since then; zero if there was none.
+	Since calendar.Change
 }
 
 // Consider applies a suggestion to the present state of its objects, without changing anything. It fails if the user
@@ -146,9 +136,26 @@ type ConsideredChange struct {
 func (s *Suggester) Consider(
 	ctx context.Context, c calendar.Caller, m *meter.Meter, id calendar.SuggestionID,
 ) (Considered, error) {
+	return s.consider(ctx, c, m, id, manner{})
+}
+
+// manner is how a suggestion is accepted.
+type manner struct {
+	// into is the calendar for the new object, if the suggestion is only that; "" for the suggested one.
+	into calendar.CalendarID
+	// unmerged sets the suggested text as it is, and takes back later changes except answers of attendees.
+	unmerged bool
+}
+
+func (s *Suggester) consider(
+	ctx context.Context, c calendar.Caller, m *meter.Meter, id calendar.SuggestionID, how manner,
+) (Considered, error) {
 	one, err := s.suggestion(ctx, c, id)
 	if err != nil {
 		return Considered{}, err
+	}
+	if how.into != "" && len(one.Parts) == 1 && one.Parts[0].Before == nil {
+		one.Parts[0].Calendar = how.into
 	}
 	// The journal names the assistant, and the user can undo all that it did.
 	as := c
@@ -156,7 +163,7 @@ func (s *Suggester) Consider(
 	seen := Considered{Suggestion: one, batch: s.ledger.NewBatch(as, m, calendar.TellAll)}
 	var state []string
 	for _, part := range one.Parts {
-		change, err := seen.batch.consider(ctx, part)
+		change, err := seen.batch.consider(ctx, part, how.unmerged)
 		if err != nil {
 			return seen, err
 		}
@@ -170,7 +177,9 @@ func (s *Suggester) Consider(
 }
 
 // consider plans the suggested change of one object.
-func (b *Batch) consider(ctx context.Context, part calendar.SuggestedPart) (ConsideredChange, error) {
+func (b *Batch) consider(
+	ctx context.Context, part calendar.SuggestedPart, unmerged bool,
+) (ConsideredChange, error) {
 	cal, err := b.Calendar(ctx, b.caller, part.Calendar)
 	if err != nil {
 		return ConsideredChange{}, err
@@ -196,7 +205,12 @@ func (b *Batch) consider(ctx context.Context, part calendar.SuggestedPart) (Cons
 			return seen, err
 		}
 		p.before, p.now = &now, now
-		seen.Meanwhile = string(now.Data) != string(part.Before)
+		if seen.Meanwhile = string(now.Data) != string(part.Before); seen.Meanwhile {
+			seen.Since = calendar.Change{
+				Calendar: cal.ID, Object: now.Name, UID: now.UID, Did: calendar.Modified, At: now.Modified,
+				Kind: now.Kind, Before: part.Before, After: now.Data, In: cal,
+			}
+		}
 	}
 	b.plans = append(b.plans, p)
 	if part.After == nil {
@@ -211,6 +225,11 @@ func (b *Batch) consider(ctx context.Context, part calendar.SuggestedPart) (Cons
 		before, did = p.before.Data, calendar.Modified
 		if text, seen.Both, err = content.Rebase(part.Before, part.After, before); err != nil {
 			return seen, err
+		}
+		if unmerged && seen.Meanwhile {
+			if text, err = content.WithAnswers(part.After, before); err != nil {
+				return seen, err
+			}
 		}
 	}
 	doc, err := ical.Parse(text, ical.Limits{})
@@ -229,15 +248,28 @@ func (b *Batch) consider(ctx context.Context, part calendar.SuggestedPart) (Cons
 func (c Considered) Foresee(ctx context.Context) (Foreseen, error) { return c.batch.Foresee(ctx) }
 
 // AcceptSuggestion makes a suggested change as its user, who has seen the suggestion in the given state. Only users
-// accept suggestions, never an assistant.
+// accept suggestions, never an assistant. Their app needs the rights for the change itself.
 func (s *Suggester) AcceptSuggestion(
 	ctx context.Context, c calendar.Caller, m *meter.Meter, id calendar.SuggestionID, state string,
 ) ([]calendar.Told, error) {
-	if c.Token != "" || c.ActsFor() {
-		return nil, calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "only the user accepts a proposal").
-			Advising("the user accepts it on the pages, under Suggestions")
+	return s.acceptSeen(ctx, c, m, id, state, manner{})
+}
+
+// AcceptUnmerged is AcceptSuggestion with the suggested texts as they are: it takes back later changes of the objects,
+// except answers of attendees.
+func (s *Suggester) AcceptUnmerged(
+	ctx context.Context, c calendar.Caller, m *meter.Meter, id calendar.SuggestionID, state string,
+) ([]calendar.Told, error) {
+	return s.acceptSeen(ctx, c, m, id, state, manner{unmerged: true})
+}
+
+func (s *Suggester) acceptSeen(
+	ctx context.Context, c calendar.Caller, m *meter.Meter, id calendar.SuggestionID, state string, how manner,
+) ([]calendar.Told, error) {
+	if err := mayAccept(c); err != nil {
+		return nil, err
 	}
-	seen, err := s.Consider(ctx, c, m, id)
+	seen, err := s.consider(ctx, c, m, id, how)
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +277,119 @@ func (s *Suggester) AcceptSuggestion(
 		return nil, calendar.Errorf(calendar.Stale, "",
 			"the calendar has changed while you looked at this: compare again, then accept or decline")
 	}
-	return seen.batch.commit(ctx, func(ctx context.Context, w *work) error {
-		return w.Tx.AcceptSuggestion(ctx, c.User.ID, id)
+	return seen.accept(ctx)
+}
+
+func mayAccept(c calendar.Caller) error {
+	if c.Assistant || c.ActsFor() {
+		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "only the user accepts a proposal").
+			Advising("the user accepts it on the pages, under Suggestions")
+	}
+	return nil
+}
+
+// accept makes the change.
+func (c Considered) accept(ctx context.Context) ([]calendar.Told, error) {
+	return c.batch.commit(ctx, func(ctx context.Context, w *work) error {
+		return w.Tx.AcceptSuggestion(ctx, c.User, c.ID)
 	})
+}
+
+// AcceptMoved accepts a suggestion whose event an app moved from the calendar "Proposed" into another one. shown is the
+// text of the event. moved is the text that the app stores, or nil if it moves the event as it is. A new event goes
+// into that calendar, and its address is returned. For any other change the address is zero.
+//
+// Nothing is lost silently: an event that was changed in the app is refused, and so is a suggestion that would
+// overwrite values that have changed since. If the suggestion was accepted before, nothing happens: apps repeat requests.
+func (s *Suggester) AcceptMoved(
+	ctx context.Context, c calendar.Caller, m *meter.Meter, uid calendar.UID, shown, moved []byte,
+	into calendar.Calendar,
+) (at calendar.ObjectAddress, err error) {
+	id := calendar.SuggestionOf(uid)
+	if err := mayAccept(c); err != nil {
+		return at, err
+	}
+	if state, err := s.stateOf(ctx, c, id); err != nil || state == calendar.SuggestionAccepted {
+		return at, err
+	}
+	if err := c.May(calendar.WriteObjects, into); err != nil {
+		return at, err
+	}
+	if moved != nil && !sameShown(shown, moved) {
+		return at, calendar.Errorf(calendar.Forbidden, "",
+			"this event shows a suggestion, and was changed: nothing was accepted").
+			Advising("move it unchanged, then change the event; or decide on the pages, under Suggestions")
+	}
+	seen, err := s.consider(ctx, c, m, id, manner{into: into.ID})
+	if err != nil {
+		return at, err
+	}
+	for _, change := range seen.Changes {
+		if len(change.Both) > 0 || change.Meanwhile && change.Change.Did == calendar.Deleted {
+			return at, calendar.Errorf(calendar.Stale, "",
+				"the event has changed since the suggestion was made: nothing was accepted").
+				Advising("compare both on the pages, under Suggestions")
+		}
+	}
+	if _, err := seen.accept(ctx); err != nil {
+		return at, err
+	}
+	if p := seen.batch.plans[0]; p.before == nil && len(seen.batch.plans) == 1 {
+		at = calendar.ObjectAddress{Calendar: p.cal.ID, Name: p.now.Name}
+	}
+	return at, nil
+}
+
+// DeclineMoved declines the suggestion whose event an app deletes from the calendar "Proposed". A suggestion that is
+// decided stays as it is: apps delete an event after they moved it.
+func (s *Suggester) DeclineMoved(ctx context.Context, c calendar.Caller, uid calendar.UID) error {
+	if err := mayAccept(c); err != nil {
+		return err
+	}
+	state, err := s.stateOf(ctx, c, calendar.SuggestionOf(uid))
+	if err != nil || state != calendar.SuggestionOpen {
+		return err
+	}
+	if err := c.MayOwn(calendar.ChangeCalendar); err != nil {
+		return err
+	}
+	return s.EndSuggestion(ctx, c, calendar.SuggestionOf(uid))
+}
+
+// stateOf returns the state of a suggestion to the caller, or NotFound.
+func (s *Suggester) stateOf(
+	ctx context.Context, c calendar.Caller, id calendar.SuggestionID,
+) (calendar.SuggestionState, error) {
+	all, err := s.Suggestions(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	for _, one := range all {
+		if one.ID == id {
+			return one.State, nil
+		}
+	}
+	return "", calendar.Errorf(calendar.NotFound, "", "this suggestion has ended, or was withdrawn")
+}
+
+// sameShown reports whether an app kept the parts of a proposed event that people see. Apps add properties of their
+// own.
+func sameShown(shown, moved []byte) bool {
+	var texts [2]string
+	for i, data := range [...][]byte{shown, moved} {
+		o, err := content.Read(data, ical.Limits{})
+		if err != nil || o.Master == nil {
+			return false
+		}
+		for _, name := range [...]string{"SUMMARY", "LOCATION", "DESCRIPTION"} {
+			texts[i] += strings.Join(strings.Fields(content.TextOf(o.Master, name)), " ") + "\n"
+		}
+		for _, name := range [...]string{"DTSTART", "DTEND", "RRULE"} {
+			for _, p := range o.Master.All(name) {
+				texts[i] += p.Value() + "\n"
+			}
+		}
+		texts[i] += strconv.Itoa(len(o.Master.All("ATTENDEE")))
+	}
+	return texts[0] == texts[1]
 }

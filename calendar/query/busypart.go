@@ -84,7 +84,7 @@ func (s *Queries) collect(ctx context.Context, p busyPart, q BusyQuery) (*freebu
 func (s *Queries) collectBusy(
 	ctx context.Context, p busyPart, cal calendar.Calendar, q BusyQuery, times *freebusy.Times,
 ) (unread int, err error) {
-	if err := p.as.May(calendar.SeeBusy, cal); err != nil {
+	if err := p.as.May(calendar.SeeBusy, cal); err != nil || cal.Proposed() {
 		return 0, err
 	}
 	own, err := s.addresses(ctx, cal)

@@ -19,6 +19,21 @@ import (
 	"caldav-mcp-server/ical"
 )
 
+// generated reports whether the caller sees generated objects in a calendar.
+func generated(c calendar.Caller, cal calendar.Calendar) bool {
+	return cal.Proposed() || c.SeesBusyAlone(cal)
+}
+
+// generatedView returns the generated objects.
+func (s *Queries) generatedView(
+	ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar,
+) (freeBusyView, error) {
+	if cal.Proposed() {
+		return s.proposedView(ctx, m, c)
+	}
+	return s.freeBusyView(ctx, m, c, cal)
+}
+
 // freeBusyView is the free/busy view of a calendar, for sharees with free/busy access only. It has an event for each
 // busy time, derived from the time alone. So names, ETags and versions reveal no more than the times do.
 type freeBusyView struct {
@@ -129,7 +144,7 @@ func (g freeBusyView) since(cal calendar.Calendar, t calendar.SyncToken) iter.Se
 	case t.Begun == g.version && t.Version >= 0 && t.Version <= calendar.Version(len(rest)):
 		rest = rest[t.Version:]
 	default:
-		return failed[calendar.Object](calendar.ErrSyncToken("the busy times have changed"))
+		return failed[calendar.Object](calendar.ErrSyncToken("the generated calendar has changed"))
 	}
 	return func(yield func(calendar.Object, error) bool) {
 		for _, o := range rest {
@@ -159,10 +174,10 @@ func (s *Queries) Token(
 func (s *Queries) seen(
 	ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, q calendar.ObjectQuery,
 ) iter.Seq2[candidate, error] {
-	if !c.SeesBusyAlone(cal) {
+	if !generated(c, cal) {
 		return s.asOwn(ctx, m, c, cal, q.WithData, s.objects(ctx, m, cal, q))
 	}
-	g, err := s.freeBusyView(ctx, m, c, cal)
+	g, err := s.generatedView(ctx, m, c, cal)
 	if err != nil {
 		return failed[candidate](err)
 	}
@@ -173,10 +188,10 @@ func (s *Queries) seen(
 func (s *Queries) ObjectByUID(
 	ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, uid calendar.UID,
 ) (calendar.Object, error) {
-	if !c.SeesBusyAlone(cal) {
+	if !generated(c, cal) {
 		return s.Reader.SeenByUID(ctx, m, c, cal, uid)
 	}
-	g, err := s.freeBusyView(ctx, m, c, cal)
+	g, err := s.generatedView(ctx, m, c, cal)
 	if err != nil {
 		return calendar.Object{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"strings"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
@@ -24,6 +25,26 @@ type Instance struct {
 	// Unclear is set if the object cannot be parsed or expanded. It probably takes place about then, but its times are
 	// unknown and Component is nil.
 	Unclear bool
+}
+
+// Looks reports whether people would see the same as of another instance.
+func (i Instance) Looks(other Instance) bool {
+	return i.Start == other.Start && i.End == other.End && visibleOf(i) == visibleOf(other)
+}
+
+// visibleOf returns the parts of an instance that people compare.
+func visibleOf(i Instance) string {
+	var texts []string
+	if i.Component == nil {
+		return ""
+	}
+	for p := range i.Component.Properties() {
+		switch p.Name() {
+		case "SUMMARY", "LOCATION", "DESCRIPTION", "STATUS", "TRANSP", "ATTENDEE":
+			texts = append(texts, p.String())
+		}
+	}
+	return strings.Join(texts, "\n")
 }
 
 // InstanceQuery asks for instances of objects of one kind.

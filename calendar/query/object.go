@@ -15,8 +15,8 @@ func (s *Queries) Object(
 	if err := c.MayLook(cal); err != nil {
 		return calendar.Object{}, err
 	}
-	if c.SeesBusyAlone(cal) {
-		g, err := s.freeBusyView(ctx, m, c, cal)
+	if generated(c, cal) {
+		g, err := s.generatedView(ctx, m, c, cal)
 		if o, ok := g.find(func(o calendar.Object) bool { return o.Name == name }); ok || err != nil {
 			return o, err
 		}
@@ -45,15 +45,15 @@ func (s *Queries) Objects(
 
 // Changes yields the changes of a calendar after since and up to the version of cal, by version. Each object appears
 // once in its newest state, deleted ones with Deleted set. The zero token yields only live objects. A token that would
-// leave a gap breaks RuleSyncToken, and so does an outdated token for busy times.
+// leave a gap breaks RuleSyncToken, and so does an outdated token for a generated calendar.
 func (s *Queries) Changes(
 	ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, since calendar.SyncToken,
 ) iter.Seq2[calendar.Object, error] {
 	if err := c.MayLook(cal); err != nil {
 		return failed[calendar.Object](err)
 	}
-	if c.SeesBusyAlone(cal) {
-		g, err := s.freeBusyView(ctx, m, c, cal)
+	if generated(c, cal) {
+		g, err := s.generatedView(ctx, m, c, cal)
 		if err != nil {
 			return failed[calendar.Object](err)
 		}

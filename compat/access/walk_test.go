@@ -521,7 +521,9 @@ func (w *world) links(r *rand.Rand, on *room) string {
 func (w *world) probe(r *rand.Rand) string {
 	on := pick(r, w.rooms)
 	c := w.prober(r)
-	switch r.IntN(11) {
+	switch r.IntN(12) {
+	case 11:
+		return w.probeProposed(c, on)
 	case 9, 10:
 		return w.probeDelegate(c, on)
 	case 0, 1:
@@ -669,6 +671,28 @@ func (w *world) probeDelegate(c *credential, on *room) string {
 	} {
 		a = c.dav(refused[0], refused[1], refused[2])
 		w.outcome(what+" "+refused[0], a.done(), false, a)
+	}
+	return what
+}
+
+// probeProposed reads the calendar "Proposed", which its user alone has.
+func (w *world) probeProposed(c *credential, on *room) string {
+	what := c.who.name + " reads suggestions"
+	for _, of := range []*person{c.who, on.of} {
+		a := c.dav("REPORT", "/dav/calendars/"+of.name+"/proposed-by-assistants/",
+			`<D:sync-collection xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:sync-token/>`+
+				`<D:sync-level>1</D:sync-level><D:prop><C:calendar-data/></D:prop></D:sync-collection>`)
+		w.scanFor(what, a, c)
+		if a.done() && (of != c.who || !c.works() || c.bound != nil || c.token && (c.usual != calendar.RightWrite ||
+			c.scopes&calendar.ScopeWrite == 0)) {
+			w.Errorf("%s at %s: %d %s", what, of.name, a.status, a.body)
+		}
+		for _, s := range w.open {
+			want := s.by.who == of && !s.by.ended && s.on.has(of) >= read && a.done()
+			if strings.Contains(a.body, string(s.id)) != want {
+				w.Errorf("%s at %s: %s listed %t: %s", what, of.name, s.id, !want, a.body)
+			}
+		}
 	}
 	return what
 }

@@ -76,27 +76,12 @@ func differences(cal calendar.Calendar, s calendar.Suggestion, before, after []q
 	for n, side := range [...][]query.Instance{before, after} {
 		other := [...][]query.Instance{after, before}[n]
 		for _, one := range side {
-			same := slices.ContainsFunc(other, func(i query.Instance) bool {
-				return i.Start == one.Start && i.End == one.End && visibleOf(i) == visibleOf(one)
-			})
-			if !same {
+			if !slices.ContainsFunc(other, one.Looks) {
 				all = append(all, ghost{query.Occurrence{Calendar: cal, Instance: one}, s, n == 0})
 			}
 		}
 	}
 	return all
-}
-
-// visibleOf returns the parts of an instance that people compare.
-func visibleOf(i query.Instance) string {
-	var texts []string
-	for p := range i.Component.Properties() {
-		switch p.Name() {
-		case "SUMMARY", "LOCATION", "DESCRIPTION", "STATUS", "TRANSP", "ATTENDEE":
-			texts = append(texts, p.String())
-		}
-	}
-	return strings.Join(texts, "\n")
 }
 
 // ghostEntry returns a ghost for a page. It leads to its suggestion.
