@@ -1,13 +1,18 @@
 package web
 
 import (
+	"context"
 	"slices"
 	"strings"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/describe"
+	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/web/planner"
 )
+
+// SuggestionsPath is the page that lists suggestions.
+const SuggestionsPath = root + "suggestions"
 
 func (h *Handler) suggestionPages() []page {
 	return []page{
@@ -77,6 +82,10 @@ type suggestionContent struct {
 	// suggestion would overwrite.
 	Meanwhile bool
 	Both      string
+	// Since lists the changes since then. Unmerged is set if the suggested text can also be set as it is, which takes
+	// them back.
+	Since    []string
+	Unmerged bool
 	// Details has old and new values.
 	Details []string
 	// Told names the people who get a message, Lost the answers that are lost.
@@ -125,6 +134,8 @@ func (p suggestionPages) content() (content suggestionContent, err error) {
 		content.Texts = append(content.Texts, c.suggested([]calendar.Change{change.Change})...)
 		content.Meanwhile = content.Meanwhile || change.Meanwhile
 		both = append(both, change.Both...)
+		content.Since = append(content.Since, describe.Details(change.Since, c.zone.Location(), quote)...)
+		content.Unmerged = content.Unmerged || change.Meanwhile && change.Change.Did != calendar.Deleted
 		content.Details = append(content.Details, describe.Details(change.Change, c.zone.Location(), quote)...)
 	}
 	content.Both = strings.Join(both, ", ")
@@ -144,12 +155,17 @@ func recipients(told []calendar.Told) string {
 
 func (p suggestionPages) decide() error {
 	ctx, id := p.r.Context(), calendar.SuggestionID(p.r.PathValue("id"))
-	if p.field("answer") != "accept" {
+	accept, known := map[string]func(
+		context.Context, calendar.Caller, *meter.Meter, calendar.SuggestionID, string,
+	) ([]calendar.Told, error){
+		"accept": p.Service.AcceptSuggestion, "unmerged": p.Service.AcceptUnmerged,
+	}[p.field("answer")]
+	if !known {
 		return p.after(p.Service.EndSuggestion(ctx, p.caller(), id), "suggestions", "suggestion-declined")
 	}
 	m := p.Service.Meter(ctx, p.caller())
 	defer m.Close()
-	_, err := p.Service.AcceptSuggestion(ctx, p.caller(), m, id, p.field("state"))
+	_, err := accept(ctx, p.caller(), m, id, p.field("state"))
 	if calendar.ReasonOf(err) != calendar.Stale {
 		return p.after(err, "suggestions", "suggestion-accepted")
 	}

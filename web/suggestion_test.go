@@ -110,6 +110,34 @@ func TestSuggestionPages(t *testing.T) {
 		ann.get(path).shows(http.StatusOK, "These answers are lost, and asked for again: bob@example.com (accepted).")
 		ann.post(path, "answer", "decline").shows(http.StatusOK, "Nothing was changed")
 
+		// Both changed the title: Ann chooses her own way, once with and once without what she changed since.
+		rename := func(title, place string) {
+			t.Helper()
+			_, err := h.calendars.EditObject(t.Context(), callerOf(users["ann"]), cal, "lunch", ledger.Edit{
+				Change: edit.Change{Fields: edit.Fields{Summary: edit.To(title), Location: edit.To(place)}},
+			})
+			h.must(err)
+		}
+		for answer, want := range map[string][]string{
+			"accept":   {"SUMMARY:Meal", "LOCATION:Garden", "PARTSTAT=ACCEPTED"},
+			"unmerged": {"SUMMARY:Meal", "LOCATION:Lido", "PARTSTAT=ACCEPTED"},
+		} {
+			rename("Brunch", "Lido")
+			path = suggest(change(edit.Change{Fields: edit.Fields{Summary: edit.To("Meal")}}))
+			rename("Feast", "Garden")
+			shown := ann.get(path).shows(http.StatusOK, "has changed since", "Since then", "Garden",
+				"take back the changes since").body
+			ann.post(path, "answer", answer, "state", state(shown)).shows(http.StatusOK, "Accepted")
+			stored, err := h.calendars.ObjectByUID(t.Context(), nil, callerOf(users["ann"]), cal, "lunch")
+			h.must(err)
+			for _, text := range want {
+				if !strings.Contains(string(stored.Data), text) {
+					t.Errorf("%s: the event lacks %s:\n%s", answer, text, stored.Data)
+				}
+			}
+		}
+		rename("Brunch", "Lido")
+
 		path = suggest(change(edit.Change{Fields: edit.Fields{Summary: edit.To("Dinner")}}))
 		ann.get(path).shows(http.StatusOK, "people get a message: bob@example.com").hides("answers are lost")
 		ann.post(path, "answer", "decline").shows(http.StatusOK, "Nothing was changed", "No suggestions")
