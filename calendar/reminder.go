@@ -29,8 +29,8 @@ type ReminderSettings struct {
 	User UserID
 	// Before is the default reminder of timed events without reminders, in minutes before the start.
 	Before int64
-	// Alarms is the channel for reminders, Invitations for invitations and cancellations, Shares for new shares, and
-	// Changes for other users' changes.
+	// Alarms is the channel for reminders, Invitations for invitations, cancellations and suggestions of assistants,
+	// Shares for new shares, and Changes for other users' changes.
 	Alarms, Invitations, Shares, Changes Channel
 	// Mails is set if reminders that ask for a mail (ACTION:EMAIL) are mailed.
 	Mails bool
@@ -126,6 +126,12 @@ type Alerts struct {
 	Most OutboxLimits
 }
 
+// Reported is the state of a user's inbox, notices and suggestions that a report covers.
+type Reported struct {
+	Inbox, Notices Version
+	Suggestions    []SuggestionID
+}
+
 // FiredReminder is a reminder that rang, and the state that follows it.
 type FiredReminder struct{ Before, After Reminder }
 
@@ -161,12 +167,12 @@ type Reminders interface {
 	Snooze(ctx context.Context, r Reminder, most int) error
 	Unsnooze(ctx context.Context, r Reminder) error
 
-	// ReportLags returns the settings of active users whose inbox or notices have changed since they were reported, or
-	// who have moved to another zone.
+	// ReportLags returns the settings of active users whose inbox or notices have changed since they were reported, who
+	// were not told of a suggestion, or who have moved to another zone.
 	ReportLags(ctx context.Context, most int) ([]ReminderSettings, error)
-	// Report marks an inbox and notices as reported, and queues the notifications. It does nothing if another process
-	// was first.
-	Report(ctx context.Context, s ReminderSettings, inbox, notices Version, out Alerts) error
+	// Report marks an inbox, notices and suggestions as reported, and queues the notifications. It does nothing if
+	// another process was first.
+	Report(ctx context.Context, s ReminderSettings, n Reported, out Alerts) error
 
 	BrowserKeeper
 }

@@ -64,6 +64,47 @@ func (m *Maker) deeds(
 	return parts, said, nil
 }
 
+// suggestions lists the open suggestions of assistants, the latest first, with a link to their page. It also returns
+// whether one of them is of the last 24 hours, and their number. Older ones alone are no reason for a mail.
+func (m *Maker) suggestions(
+	ctx context.Context, c calendar.Caller, l *locale.Language, at time.Time,
+) (part letter.NotePart, fresh bool, open int, err error) {
+	if m.Suggestions == nil {
+		return part, false, 0, nil
+	}
+	all, err := m.Service.Suggestions(ctx, c)
+	if err != nil {
+		return part, false, 0, err
+	}
+	quote := func(text string) string { return "“" + short(text) + "”" }
+	part = letter.NotePart{
+		Title: l.Text("digest.suggested"), Link: m.Suggestions.String(), Do: l.Text("digest.decide"),
+	}
+	for _, one := range slices.Backward(all) {
+		if one.State != calendar.SuggestionOpen {
+			continue
+		}
+		changes, err := m.Service.SuggestedChanges(ctx, c, one)
+		if err != nil {
+			return part, false, 0, err
+		}
+		if len(changes) == 0 {
+			continue
+		}
+		open++
+		fresh = fresh || one.Created.After(at.AddDate(0, 0, -1))
+		if len(part.Lines) == deedsMost {
+			part.More++
+			continue
+		}
+		part.Lines = append(part.Lines, letter.NoteLine{
+			When: short(describe.Program(one.Maker.Agent)), Text: describe.Change(changes[0], at.Location(), quote),
+			Place: cmp.Or(changes[0].In.Name, string(changes[0].In.Segment)),
+		})
+	}
+	return part, fresh, open, nil
+}
+
 // by makes the empty list of an assistant.
 func (m *Maker) by(l *locale.Language, one calendar.Change) letter.NotePart {
 	page := *m.Journal

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/digest"
@@ -53,7 +54,10 @@ func TestDeedsAreTheReaders(t *testing.T) {
 				must(err)
 			}
 		}
-		maker := &digest.Maker{Service: s, Journal: &url.URL{Scheme: "https", Host: "example.org", Path: "/journal"}}
+		maker := &digest.Maker{
+			Service: s, Journal: &url.URL{Scheme: "https", Host: "example.org", Path: "/journal"},
+			Suggestions: &url.URL{Scheme: "https", Host: "example.org", Path: "/suggestions"},
+		}
 		told := func(subject string, titles ...string) {
 			t.Helper()
 			n, err := maker.Note(t.Context(), ann, calendar.Digest{Changes: true}, h.Now().Add(time.Hour))
@@ -71,6 +75,23 @@ func TestDeedsAreTheReaders(t *testing.T) {
 			}
 		}
 		put(by(ben, "bens", "Ben's program"), "hers", 1)
+		told("")
+		must(h.Store.InsertToken(t.Context(), auth.Token{
+			ID: "claude", User: ann.ID, Name: "Claude", Scopes: calendar.ScopePropose, Created: h.Now(),
+		}, "", ""))
+		suggestion := calendar.Suggestion{
+			ID: "one", User: ann.ID, Maker: calendar.Actor{Token: "claude", Agent: "Claude"}, Created: h.Now(),
+			Expires: h.Now().AddDate(0, 0, 30), Parts: []calendar.SuggestedPart{{
+				Calendar: cal.ID, Name: "x.ics", UID: "x", Kind: calendar.Event, After: []byte("BEGIN:VCALENDAR"),
+			}},
+		}
+		must(h.Store.InsertSuggestion(t.Context(), suggestion, calendar.SuggestionLimits{Number: 9, Bytes: 1 << 20}))
+		told("1 suggestion", "Suggested by assistants")
+		later, err := maker.Note(t.Context(), ann, calendar.Digest{Changes: true}, h.Now().AddDate(0, 0, 3))
+		if err != nil || len(later.Parts) != 0 {
+			t.Errorf("an old suggestion alone is mailed: %v, %v", later.Parts, err)
+		}
+		must(h.Store.DeclineSuggestion(t.Context(), ann.ID, "one"))
 		told("")
 		put(by(ann, "anns", "Claude"), "mine", 2)
 		told("2 changes by assistants", "Changed today by Claude")

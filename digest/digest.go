@@ -16,8 +16,8 @@ import (
 // Maker composes digests.
 type Maker struct {
 	Service *service.Service
-	// Journal is the page for reviewing and undoing changes.
-	Journal *url.URL
+	// Journal is the page for reviewing and undoing changes, Suggestions for accepting and declining them.
+	Journal, Suggestions *url.URL
 }
 
 const (
@@ -52,6 +52,16 @@ func (m *Maker) Note(ctx context.Context, u calendar.User, d calendar.Digest, at
 		if len(parts) > 0 {
 			n.Parts = append(n.Parts, parts...)
 			subject = append(subject, said)
+		}
+	}
+	if d.Changes {
+		part, fresh, open, err := m.suggestions(ctx, c, n.Language, at)
+		if err != nil {
+			return n, fmt.Errorf("the suggestions: %w", err)
+		}
+		if open > 0 && (fresh || len(n.Parts) > 0) {
+			n.Parts = append(n.Parts, part)
+			subject = append(subject, n.T("digest.suggestions", "count", open))
 		}
 	}
 	n.Subject = strings.Join(subject, ", ")

@@ -13,8 +13,10 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/ical"
 	"caldav-mcp-server/internal/housetest"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/outbound"
@@ -558,6 +560,49 @@ func TestNews(t *testing.T) {
 			t.Errorf("mails: %q", got)
 		}
 		h.shows("in the browser")
+	})
+}
+
+// TestSuggestionsAreNews: a user is notified of each suggestion of an assistant once, as of invitations.
+func TestSuggestionsAreNews(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.subscribe(h.alice, "/a")
+		h.must(h.Store.InsertToken(t.Context(), auth.Token{
+			ID: "claude", User: h.alice.User.ID, Name: "Claude", Scopes: calendar.ScopeRead | calendar.ScopePropose,
+			Created: start,
+		}, "", ""))
+		suggest := func(title string) {
+			t.Helper()
+			claude := h.alice
+			claude.Token, claude.Agent, claude.Assistant = "claude", "Claude", true
+			m := h.service.Meter(t.Context(), claude)
+			defer m.Close()
+			b := h.service.NewBatch(claude.Proposing(), m, calendar.TellAll)
+			_, err := b.CreateTelling(t.Context(), claude.Proposing(), h.work, edit.Draft{
+				Kind: string(calendar.Event), Fields: edit.Fields{Summary: edit.To(title)},
+				Times: edit.Times{
+					Start: edit.To(ical.Instant(start)), End: edit.To(ical.Instant(start.Add(time.Hour))),
+				},
+			}, calendar.TellAll)
+			h.must(err)
+			_, err = b.Suggest(t.Context())
+			h.must(err)
+		}
+		h.Pass(time.Minute)
+		suggest("Lunch")
+		h.shows("a suggestion", "/a Claude suggests a change | created the event “Lunch”")
+		h.shows("again")
+		h.want(h.alice, func(s *calendar.ReminderSettings) { s.Invitations = calendar.MailChannel })
+		h.Pass(time.Minute)
+		suggest("Dinner")
+		h.round()
+		if got := h.mails(); !slices.Equal(got, []string{"alice@example.com Claude suggests a change"}) {
+			t.Errorf("mails: %q", got)
+		}
+		h.want(h.alice, func(s *calendar.ReminderSettings) { s.Invitations = calendar.NoChannel })
+		suggest("Tea")
+		h.shows("of nothing")
 	})
 }
 

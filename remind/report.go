@@ -7,11 +7,12 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/describe"
 	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/ical"
 )
 
-// report reports the invitations and the shares since the last report.
+// report reports the invitations, the shares and the suggestions since the last report.
 func (r *Ringer) report(ctx context.Context, s calendar.ReminderSettings) error {
 	who, err := r.recipient(ctx, s.User)
 	if who == nil || err != nil {
@@ -30,11 +31,18 @@ func (r *Ringer) report(ctx context.Context, s calendar.ReminderSettings) error 
 	if err != nil {
 		return fmt.Errorf("reading the notices: %w", err)
 	}
-	out := r.alerts(who, s.Invitations, few(who, r.invitations(who, s, messages.Items))...)
+	suggested, told, err := r.suggestions(ctx, who, s)
+	if err != nil {
+		return err
+	}
+	news := append(r.invitations(who, s, messages.Items), suggested...)
+	out := r.alerts(who, s.Invitations, few(who, news)...)
 	more := r.alerts(who, s.Shares, few(who, r.shares(who, s, shares.Items))...)
 	out.Messages, out.Letters = append(out.Messages, more.Messages...), append(out.Letters, more.Letters...)
 	return r.withoutMail(out, func(out calendar.Alerts) error {
-		return r.Store.Report(ctx, s, messages.Now.Version, shares.Now.Version, out)
+		return r.Store.Report(ctx, s, calendar.Reported{
+			Inbox: messages.Now.Version, Notices: shares.Now.Version, Suggestions: told,
+		}, out)
 	})
 }
 
@@ -92,6 +100,40 @@ func (r *Ringer) invitations(who *recipient, s calendar.ReminderSettings, all []
 	}
 	return notes
 }
+
+// suggestions describes the open suggestions of assistants that the user was not told of. A click opens the page of the
+// suggestion, which changes nothing by itself.
+func (r *Ringer) suggestions(
+	ctx context.Context, who *recipient, s calendar.ReminderSettings,
+) (notes []note, told []calendar.SuggestionID, err error) {
+	all, err := r.Service.Suggestions(ctx, who.caller)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the suggestions: %w", err)
+	}
+	for _, one := range all {
+		if one.Told || one.State != calendar.SuggestionOpen || s.Invitations == calendar.NoChannel {
+			continue
+		}
+		told = append(told, one.ID)
+		changes, err := r.Service.SuggestedChanges(ctx, who.caller, one)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(changes) == 0 || one.Created.Before(s.Since) {
+			continue
+		}
+		quote := func(text string) string { return "“" + short(text) + "”" }
+		notes = append(notes, note{
+			Title: who.language().Text("remind.suggestion", "who", short(one.Maker.Agent)),
+			Body:  short(describe.Change(changes[0], who.zone.Location(), quote)),
+			URL:   suggestionsPath + string(one.ID), lasts: newsLast, Tag: tag("suggestion", string(one.ID)),
+		})
+	}
+	return notes, told, nil
+}
+
+// suggestionsPath is the page of suggestions.
+const suggestionsPath = "account/suggestions/"
 
 // oneInstance is enough for the first instance.
 var oneInstance = recur.Budget{Steps: 10_000, Instances: 10}

@@ -318,23 +318,40 @@ func (s reminderStore) ReportLags(ctx context.Context, most int) ([]calendar.Rem
 		FROM reminder_settings r JOIN users u ON u.id = r.user_id LEFT JOIN inboxes i ON i.user_id = r.user_id
 			LEFT JOIN notice_boxes n ON n.user_id = r.user_id
 		WHERE u.place = '' AND NOT u.disabled AND (r.invitations <> 'none' AND COALESCE(i.version, 0) <> r.inbox
-			OR r.shares <> 'none' AND COALESCE(n.version, 0) <> r.notices OR r.zone <> u.timezone)
-		ORDER BY r.user_id LIMIT $1`, most)
+			OR r.shares <> 'none' AND COALESCE(n.version, 0) <> r.notices OR r.zone <> u.timezone
+			OR r.invitations <> 'none' AND EXISTS (SELECT 1 FROM suggestions s JOIN tokens k ON k.id = s.token_id
+				AND k.revoked IS NULL WHERE s.user_id = r.user_id AND s.state = 'open' AND NOT s.told
+				AND s.expires > $2))
+		ORDER BY r.user_id LIMIT $1`, most, s.now())
 }
 
 // Report implements [calendar.Reminders].
 func (s reminderStore) Report(
-	ctx context.Context, r calendar.ReminderSettings, inbox, notices calendar.Version, out calendar.Alerts,
+	ctx context.Context, r calendar.ReminderSettings, n calendar.Reported, out calendar.Alerts,
 ) error {
-	return s.transact(ctx, func(t *transaction) error {
+	err := s.transact(ctx, func(t *transaction) error {
 		moved, err := t.Exec(ctx, `UPDATE reminder_settings SET inbox = $2, notices = $3
 			WHERE user_id = $1 AND inbox = $4 AND notices = $5 AND number = $6`,
-			r.User, inbox, notices, r.Inbox, r.Notices, r.Number)
+			r.User, n.Inbox, n.Notices, r.Inbox, r.Notices, r.Number)
 		if err != nil || moved == 0 {
 			return err
 		}
+		for _, id := range n.Suggestions {
+			told, err := t.Exec(ctx, `UPDATE suggestions SET told = TRUE
+				WHERE id = $1 AND user_id = $2 AND NOT told`, id, r.User)
+			if err != nil {
+				return err
+			}
+			if told == 0 {
+				return errTakenElsewhere
+			}
+		}
 		return t.queue(ctx, r.User, out)
 	})
+	if err != nil && calendar.ReasonOf(err) == calendar.Stale {
+		return nil
+	}
+	return err
 }
 
 // browserQueue limits the waiting notifications of a user.

@@ -33,6 +33,7 @@ var suggestionColumns = columns[calendar.Suggestion]{
 	{"s.state", func(s *calendar.Suggestion) any { return &s.State }},
 	{"s.created", func(s *calendar.Suggestion) any { return db.Seconds(&s.Created) }},
 	{"s.expires", func(s *calendar.Suggestion) any { return db.Seconds(&s.Expires) }},
+	{"s.told", func(s *calendar.Suggestion) any { return &s.Told }},
 	{"s.parts", func(s *calendar.Suggestion) any { return suggestedParts{&s.Parts} }},
 }
 
@@ -74,8 +75,8 @@ func (s suggestionStore) InsertSuggestion(
 				Advising("withdraw some, or wait until the user has decided about them")
 		}
 		return t.Run(ctx, `INSERT INTO suggestions (id, user_id, token_id, agent, state, created, expires, size,
-			parts) VALUES ($1, $2, $3, $4, 'open', $5, $6, $7, $8)`, one.ID, one.User, one.Maker.Token, one.Maker.Agent,
-			one.Created.Unix(), one.Expires.Unix(), len(parts), parts)
+			parts, told) VALUES ($1, $2, $3, $4, 'open', $5, $6, $7, $8, FALSE)`, one.ID, one.User, one.Maker.Token,
+			one.Maker.Agent, one.Created.Unix(), one.Expires.Unix(), len(parts), parts)
 	})
 }
 

@@ -285,7 +285,8 @@ func newsIsReported(b *bundle) {
 	for range 2 {
 		l := b.letter(ann, "ann@example.com", calendar.UID(b.id("alert")))
 		l.Due = b.now()
-		b.must(b.Report(b.Context(), s, 0, 1, calendar.Alerts{Letters: []calendar.Letter{l}, Most: outboxMost()}))
+		b.must(b.Report(b.Context(), s, calendar.Reported{Notices: 1},
+			calendar.Alerts{Letters: []calendar.Letter{l}, Most: outboxMost()}))
 	}
 	same(b, "when reported", news(), nil)
 	same(b, "letters", len(b.take(b.Store)), 1)
@@ -296,7 +297,7 @@ func browserMessages(b *bundle) {
 	one, two, bens := b.browser(ann), b.browser(ann), b.browser(ben)
 	m := calendar.BrowserMessage{ID: "m", Due: b.now(), Expires: b.now().Add(time.Hour), Body: []byte("x")}
 	s := b.reminded(ann)
-	b.must(b.Report(b.Context(), s, 0, 0, calendar.Alerts{Messages: []calendar.BrowserMessage{m}}))
+	b.must(b.Report(b.Context(), s, calendar.Reported{}, calendar.Alerts{Messages: []calendar.BrowserMessage{m}}))
 	b.must(b.PostToBrowser(b.Context(), ben.ID, bens.ID, calendar.BrowserMessage{
 		ID: "t", Due: b.now(), Expires: m.Expires, Body: []byte("y"),
 	}))

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 )
 
@@ -13,6 +14,8 @@ func suggestionTests() []test {
 		{"an assistant has a limited number", suggestionsAreLimited},
 		{"the limit holds for calls at the same time", suggestionsAreLimitedAtOnce},
 		{"it ends with its token", suggestionEndsWithToken},
+		{"a home tells whether there are any", suggestionsInHome},
+		{"its user is told once", suggestionIsTold},
 	}
 }
 
@@ -105,6 +108,61 @@ func suggestionsAreLimitedAtOnce(b *bundle) {
 	all, err := b.Suggestions(b.Context(), ann.ID, b.now())
 	b.must(err)
 	same(b, "number", len(all), 3)
+}
+
+func suggestionsInHome(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	suggests := func(want bool, what string) {
+		b.Helper()
+		home, err := b.Home(b.Context(), ann.ID)
+		b.must(err)
+		same(b, what, home.Suggests, want)
+		ctx, err := b.ReadHome(b.Context(), ann.ID)
+		b.must(err)
+		home, err = b.Home(ctx, ann.ID)
+		b.must(err)
+		same(b, what+", prefetched", home.Suggests, want)
+		home, err = b.Home(b.Context(), bob.ID)
+		b.must(err)
+		same(b, what+", of another user", home.Suggests, false)
+	}
+	token := b.token(ann, nil)
+	suggests(false, "without a token that proposes")
+	b.must(b.InsertSuggestion(b.Context(), b.suggestion(calendar.Actor{Token: token.ID}, ann, "s1"), mostSuggestions))
+	suggests(true, "with a suggestion")
+	b.must(b.DeclineSuggestion(b.Context(), ann.ID, "s1"))
+	suggests(false, "declined")
+	proposer := auth.Token{
+		ID: "proposer", User: ann.ID, Name: "Claude", Scopes: calendar.ScopeRead | calendar.ScopePropose,
+		Created: b.now(), Expires: b.now().Add(time.Hour),
+	}
+	b.must(b.InsertToken(b.Context(), proposer, "", ""))
+	suggests(true, "with a token that proposes")
+	b.pass(time.Hour)
+	suggests(false, "after the token expired")
+}
+
+func suggestionIsTold(b *bundle) {
+	ann := b.user("ann")
+	s := b.reminded(ann)
+	maker := calendar.Actor{Token: b.token(ann, nil).ID}
+	b.must(b.InsertSuggestion(b.Context(), b.suggestion(maker, ann, "s1"), mostSuggestions))
+	lags, err := b.ReportLags(b.Context(), 10)
+	b.must(err)
+	same(b, "before", lags, []calendar.ReminderSettings{s})
+	for range 2 { // the second process finds it told
+		l := b.letter(ann, "ann@example.com", calendar.UID(b.id("alert")))
+		l.Due = b.now()
+		b.must(b.Report(b.Context(), s, calendar.Reported{Suggestions: []calendar.SuggestionID{"s1"}},
+			calendar.Alerts{Letters: []calendar.Letter{l}, Most: outboxMost()}))
+	}
+	same(b, "letters", len(b.take(b.Store)), 1)
+	lags, err = b.ReportLags(b.Context(), 10)
+	b.must(err)
+	same(b, "after", lags, nil)
+	all, err := b.Suggestions(b.Context(), ann.ID, b.now())
+	b.must(err)
+	same(b, "told", all[0].Told, true)
 }
 
 func suggestionEndsWithToken(b *bundle) {

@@ -72,7 +72,10 @@ func DigestsOf(ctx context.Context, p *console.Console, c settings.Config, h *Ap
 		return nil, nil // there are none
 	}
 	key, err := h.MailKey(ctx)
-	day := &digest.Maker{Service: h.Calendars, Journal: c.BaseURL.JoinPath(web.JournalPath)}
+	day := &digest.Maker{
+		Service: h.Calendars, Journal: c.BaseURL.JoinPath(web.JournalPath),
+		Suggestions: c.BaseURL.JoinPath(web.SuggestionsPath),
+	}
 	return &mail.Digests{
 		Store: h.Store, Day: day.Note, Key: key, Page: c.BaseURL.JoinPath(web.StopPath),
 		Settings: c.BaseURL.JoinPath(web.SettingsPath),
