@@ -99,9 +99,6 @@ func (h *Handler) recall(c *call, x *wire.Exchange) error {
 	if !answered || !x.Version.Modern() || !c.consent.asks && !c.consent.opens {
 		return nil
 	}
-	if action := wire.ActionIn(response); action != wire.Accepted {
-		return errUnconfirmed(action)
-	}
 	c.tool, c.asked = x.Call.Name, x.Call.Arguments
 	until, rest, _ := strings.Cut(x.Call.RequestState, ".")
 	digests, seal, ok := strings.Cut(rest, ".")
@@ -109,6 +106,10 @@ func (h *Handler) recall(c *call, x *wire.Exchange) error {
 	if ok && unread == nil && h.now().Unix() <= end &&
 		hmac.Equal([]byte(seal), []byte(wire.Base64(h.consentSeal(c, until+"."+digests)))) {
 		c.consent.agreed = strings.Split(digests, "+")
+	}
+	if action := wire.ActionIn(response); action != wire.Accepted && c.consent.offered() == "" {
+		c.consent.agreed = nil
+		return errUnconfirmed(action)
 	}
 	return nil
 }

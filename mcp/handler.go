@@ -280,6 +280,8 @@ func (h *Handler) attempted(ctx context.Context, t tool, c *call, x *wire.Exchan
 	for range mostConfirmed {
 		q, asked := askedOf(err)
 		switch {
+		case !asked && err == nil:
+			return h.offer(ctx, c, x, result)
 		case !asked:
 			return result, err
 		case x.Version.Modern():
@@ -321,6 +323,13 @@ func (h *Handler) answer(
 	defer rescue(&err)
 	if !t.open(c.caller) {
 		return nil, t.errClosed(c.caller, t.scope)
+	}
+	if id := c.consent.offered(); id != "" {
+		a, err := h.box.again(ctx, c, id)
+		if err != nil {
+			return nil, err
+		}
+		return pack(a, x.Version)
 	}
 	w := t.begin()
 	if err := c.resume(t.name, w.takes, x.Call.Arguments); err != nil {

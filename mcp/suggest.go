@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	mcpgo "github.com/mark3labs/mcp-go/mcp"
+
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/describe"
 	"caldav-mcp-server/mcp/views"
@@ -61,6 +63,7 @@ type suggestedView struct {
 	Proposed bool                  `json:"proposed" doc:"Nothing was changed yet."`
 	ID       calendar.SuggestionID `json:"id,omitempty" doc:"None if nothing would change."`
 	Expires  string                `json:"expires,omitempty"`
+	Page     string                `json:"page,omitempty"`
 	manyView
 }
 
@@ -71,14 +74,14 @@ func (b toolbox) unlessSuggested(ctx context.Context, c *call, t tool, w job) (a
 	if !errors.Is(err, calendar.ErrMayPropose) {
 		return a, err
 	}
-	c.batch, c.foreign, c.consent.parts = nil, nil, nil
+	c.batch, c.foreign, c.consent.parts, c.shows = nil, nil, nil, nil
 	return b.suggest(ctx, c, t, w)
 }
 
 // suggest runs a tool as the only change of change_many, for a caller who may only propose it.
 func (b toolbox) suggest(ctx context.Context, c *call, t tool, w job) (answer, error) {
 	c.caller = c.caller.Proposing()
-	c.consent = consentState{} // the user decides later
+	c.consent = consentState{opens: c.consent.opens} // the user decides later
 	if t.name == manyName {
 		return w.do(ctx, c)
 	}
@@ -110,16 +113,70 @@ func (b toolbox) suggested(ctx context.Context, c *call, z zoned, v manyView) (a
 			Changes: v.inView(c, &manyChanges{}), Link: b.page("suggestions/" + string(made.ID)),
 		}}, false)
 	})
+	where := ""
+	if s.Page = b.page("suggestions/" + string(s.ID)); s.Page != "" {
+		where = " on " + s.Page
+		if c.consent.opens && c.shows == nil { // a view has the link
+			c.consent.offer = &question{
+				text: "Your assistant suggests a change of your calendars. Open the page to compare, then accept or " +
+					"decline.",
+				page: s.Page, suggestion: s.ID,
+			}
+		}
+	}
 	return answer{prose(fmt.Sprintf("Proposed, not made: the user decides%s. id %s; withdraw_proposal takes it back; "+
-		"it ends %s.\n\n%s", b.suggestionPage(), s.ID, z.readable(made.Expires), v.list(true))), s}, nil
+		"it ends %s.\n\n%s", where, s.ID, z.readable(made.Expires), v.list(true))), s}, nil
 }
 
-// suggestionPage says where the user decides.
-func (b toolbox) suggestionPage() string {
-	if page := b.page("suggestions"); page != "" {
-		return " on " + page
+// A client that can open pages (elicitation of mode "url") shows its user the page of a new suggestion. Its answer says
+// nothing about the decision, because the client is the program that may not decide. Only the page accepts, for the
+// user who is signed in there. So the call has the same result whatever the client answers.
+
+// suggestionMark begins the digest of a question that leads to the page of a suggestion.
+const suggestionMark = "suggestion-"
+
+// offered returns the suggestion whose page the user was shown before a client of 2026-07-28 repeated its call.
+func (c consentState) offered() calendar.SuggestionID {
+	for _, digest := range c.agreed {
+		if id, is := strings.CutPrefix(digest, suggestionMark); is {
+			return calendar.SuggestionID(id)
+		}
 	}
 	return ""
+}
+
+// offer shows the user the page of the call's suggestion. Any failure leaves the suggestion as it is.
+func (h *Handler) offer(ctx context.Context, c *call, x *wire.Exchange, result *mcpgo.CallToolResult,
+) (*mcpgo.CallToolResult, error) {
+	q := c.consent.offer
+	if q == nil {
+		return result, nil
+	}
+	if x.Version.Modern() {
+		return h.inputRequired(c, q), nil
+	}
+	_, _ = h.endpoint.Ask(ctx, x, wire.Elicitation{Digest: q.digest(), Params: q.elicitation})
+	return result, ctx.Err()
+}
+
+// again returns the result of a call whose suggestion the user was shown.
+func (b toolbox) again(ctx context.Context, c *call, id calendar.SuggestionID) (answer, error) {
+	all, err := b.service.Suggestions(ctx, c.caller)
+	if err != nil {
+		return answer{}, err
+	}
+	i := slices.IndexFunc(all, func(s calendar.Suggestion) bool { return s.ID == id })
+	if i < 0 {
+		return answer{}, noSuggestion(id, calendar.Errorf(calendar.NotFound, "", "no proposal %q", string(id)))
+	}
+	z := b.usualZone(c, calendar.Calendar{})
+	s := suggestedView{
+		Proposed: true, ID: id, Expires: z.momentOf(all[i].Expires), Page: b.page("suggestions/" + string(id)),
+		manyView: manyView{Changes: []oneOfMany{}, zoneView: z.view()},
+	}
+	said := fmt.Sprintf("Proposed, not made: the user decides on %s. id %s; it is %s so far; list_proposals shows the "+
+		"decision; it ends %s.", s.Page, id, all[i].State, z.readable(all[i].Expires))
+	return answer{prose(said), s}, nil
 }
 
 // suggestionView is a suggestion in a list.

@@ -15,6 +15,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/slowtest"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // proposer adds a token of alice that reads and proposes.
@@ -54,6 +55,16 @@ func (h *house) observed(t *testing.T, door string) (all []string) {
 			use(t, door, who, "list_tasks", params{}, new(struct{})),
 			use(t, door, who, "list_invitations", params{}, new(invitationsView)))
 	}
+	if _, is := h.callers["reader"]; is { // another assistant of alice
+		all = append(all, use(t, door, "reader", "search_events", params{"query": "Other", "include_past": true},
+			new(struct{})), use(t, door, "reader", "list_changes", params{}, new(struct{})),
+			use(t, door, "reader", "find_time", params{"duration_minutes": 30}, new(struct{})))
+	}
+	bob, err := h.service.HomeChanges(t.Context(), h.callers["bob"], calendar.SyncToken{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all = append(all, bob.Now.String())
 	return append(all, use(t, door, "bob", "get_free_busy", params{
 		"usernames": []string{"alice"}, "start_time": "2026-03-01", "end_time": "2026-03-31",
 	}, new(struct{})))
@@ -148,7 +159,9 @@ func TestSuggestions(t *testing.T) {
 		use(t, door, "claude", "withdraw_proposal", params{"id": gone.ID}, new(withdrawnView))
 		h.refuses(t, door, "claude", "withdraw_proposal", params{"id": made.ID}, "may have decided it")
 		list("accepted 0", "accepted 0")
-		if _, err := h.service.AcceptSuggestion(t.Context(), h.callers["claude"], nil, moved.ID,
+		assistant := h.callers["claude"]
+		assistant.Assistant = true
+		if _, err := h.service.AcceptSuggestion(t.Context(), assistant, nil, moved.ID,
 			""); calendar.ReasonOf(err) != calendar.Forbidden {
 			t.Errorf("an assistant accepted: %v", err)
 		}
@@ -165,6 +178,20 @@ func TestSuggestionsChangeNothing(t *testing.T) {
 		h.put(t, work, "plan", wrapped(calendar.Event, "plan", "DTSTART:20260303T090000Z", "DTEND:20260303T100000Z",
 			"SUMMARY:Plan", "RRULE:FREQ=DAILY;COUNT=9", "ORGANIZER:mailto:alice@example.com",
 			"ATTENDEE:mailto:bob@example.com"))
+		// Other tokens read, or may write in some calendars and only propose in this one.
+		reader, mixed := h.callers["claude"], h.callers["claude"]
+		reader.Scopes, reader.Token = calendar.ScopeRead, "token-r"
+		mixed.Scopes, mixed.Token = calendar.ScopeAll|calendar.ScopePropose, "token-m"
+		mixed.Rights = calendar.Rights{Others: calendar.RightRead, Of: map[calendar.CalendarID]calendar.Right{
+			work: calendar.RightPropose,
+		}}
+		h.callers["reader"], h.callers["mixed"] = reader, mixed
+		for _, c := range []calendar.Caller{reader, mixed} {
+			token := auth.Token{ID: c.Token, User: c.User.ID, Name: "Other", Scopes: c.Scopes, Created: noon}
+			if err := h.Store.InsertToken(t.Context(), token, "", ""); err != nil {
+				t.Fatal(err)
+			}
+		}
 		before := h.observed(t, door)
 		seed := rand.Uint64()
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -194,9 +221,10 @@ func TestSuggestionsChangeNothing(t *testing.T) {
 			}
 			tool := together[random.IntN(len(together))]
 			maps.DeleteFunc(args, func(name string, _ any) bool { return !takes(h.config().toolbox(), tool, name) })
-			h.try(t, door, "claude", tool, args)
+			who := []string{"claude", "mixed"}[random.IntN(2)]
+			h.try(t, door, who, tool, args)
 			args["tool"] = tool
-			h.try(t, door, "claude", manyName, params{"changes": []params{args, args}})
+			h.try(t, door, who, manyName, params{"changes": []params{args, args}})
 		}
 		if diff := cmp.Diff(before, h.observed(t, door)); diff != "" {
 			t.Errorf("seed %d: a suggestion is seen (-before +after):\n%s", seed, diff)
@@ -316,4 +344,81 @@ func TestRightsPerCalendar(t *testing.T) {
 			"calendar_id": work, "event_uid": "plan0", "title": "Newest",
 		}, "scope")
 	})
+}
+
+// TestSuggestionPageIsOffered: a client that can open pages is asked to open that of the suggestion, by either kind of
+// elicitation. Whatever it answers, the suggestion stays open: only the page accepts.
+func TestSuggestionPageIsOffered(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	h.proposer(t)
+	door := h.open(t, h.config())
+	const pages = "https://cal.example/dav/account/suggestions/"
+	opened := do(t, request(t, "POST", door, "claude",
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",`+
+			`"capabilities":{"elicitation":{"url":{}}},"clientInfo":{"name":"t","version":"1"}}}`))
+	session := opened.header.Get(wire.SessionHeader)
+	const args = `"name":"create_event","arguments":{"calendar_id":"` + string(work) + `","title":"Lunch",` +
+		`"start":"2026-03-03T12:00:00Z","end":"2026-03-03T13:00:00Z"}`
+	open := func(want int) {
+		t.Helper()
+		var v suggestionsView
+		use(t, door, "claude", "list_proposals", params{}, &v)
+		if len(v.Proposals) != want {
+			t.Errorf("%d proposals, want %d", len(v.Proposals), want)
+		}
+		for _, one := range v.Proposals {
+			if one.State != calendar.SuggestionOpen {
+				t.Errorf("one is %s", one.State)
+			}
+		}
+	}
+	for i, action := range []string{"accept", "decline", "cancel"} {
+		e := hears(t, request(t, "POST", door, "claude",
+			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{`+args+`}}`, wire.SessionHeader, session))
+		var asked struct {
+			ID, Method string
+			Params     struct{ Mode, URL string }
+		}
+		if err := json.Unmarshal([]byte(e.next(t)), &asked); err != nil || asked.Method != "elicitation/create" ||
+			asked.Params.Mode != "url" || !strings.HasPrefix(asked.Params.URL, pages) {
+			t.Fatalf("asked %+v, %v", asked, err)
+		}
+		asker{e, session}.say(t, door, "claude", session, asked.ID, action)
+		if said := e.next(t); !strings.Contains(said, `"proposed":true`) || !strings.Contains(said, asked.Params.URL) {
+			t.Errorf("%s: %s", action, said)
+		}
+		open(i + 1)
+	}
+
+	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"url":{}}},` +
+		`"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"}}`
+	modern := func(token, more string) string {
+		return do(t, request(t, "POST", door, token,
+			`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{`+args+`,`+more+meta+`}}`,
+			wire.VersionHeader, "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "create_event")).body
+	}
+	first := modern("claude", "")
+	var asked struct {
+		Result struct {
+			InputRequests map[string]struct{ Params struct{ Mode, URL string } }
+			RequestState  string
+		}
+	}
+	if err := json.Unmarshal([]byte(first), &asked); err != nil ||
+		!strings.HasPrefix(asked.Result.InputRequests["confirm"].Params.URL, pages) {
+		t.Fatalf("asked %s, %v", first, err)
+	}
+	open(4)
+	state, _ := json.Marshal(asked.Result.RequestState)
+	for _, action := range []string{"accept", "decline"} {
+		said := modern("claude",
+			`"inputResponses":{"confirm":{"action":"`+action+`"}},"requestState":`+string(state)+`,`)
+		if !strings.Contains(said, `"proposed":true`) || !strings.Contains(said,
+			asked.Result.InputRequests["confirm"].Params.URL) {
+			t.Errorf("%s: %s", action, said)
+		}
+	}
+	open(4)
 }

@@ -255,6 +255,8 @@ type question struct {
 	state string
 	// page is the URL of a page for the user to open, or "" for a question that is answered in the client.
 	page string
+	// suggestion is set if the page is that of a suggestion.
+	suggestion calendar.SuggestionID
 }
 
 // Error implements error.
@@ -262,6 +264,9 @@ func (q *question) Error() string { return "the user must confirm this first" }
 
 // digest identifies the question.
 func (q *question) digest() string {
+	if q.suggestion != "" {
+		return suggestionMark + string(q.suggestion)
+	}
 	sum := sha256.Sum256([]byte(q.text + "\x00" + q.state))
 	return hex.EncodeToString(sum[:])
 }
@@ -276,6 +281,8 @@ type consentState struct {
 	cleared []calendar.Recipient
 	// open is set if the call ended with a question.
 	open bool
+	// offer is the page of the suggestion that the call stored, for a client that can open it.
+	offer *question
 	// parts is set within change_many, whose changes are confirmed together. It becomes true once one of them would
 	// need a confirmation on its own.
 	parts *bool
