@@ -117,3 +117,19 @@ func (p Part) InFile(reason string) string {
 		return fmt.Sprintf("line %d", line)
 	})
 }
+
+var placed = regexp.MustCompile(`(?s)^line (\d{1,9}): (.*)$`)
+
+// Refusal returns the line of the file and the reason of an error about the object: the line that the error names, or
+// the first line of the object.
+func (p Part) Refusal(err error) (line int, reason string) {
+	line, reason = p.Line, err.Error()
+	if p.Err == nil {
+		reason = p.InFile(reason)
+	}
+	if found := placed.FindStringSubmatch(reason); found != nil {
+		line, _ = strconv.Atoi(found[1])
+		reason = found[2]
+	}
+	return line, reason
+}

@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"caldav-mcp-server/calendar"
@@ -127,19 +125,9 @@ func (r *Report) find(key string) *Found {
 	return nil
 }
 
-var placed = regexp.MustCompile(`(?s)^line (\d{1,9}): (.*)$`)
-
 // refuse records why an object was not imported.
 func (r *Report) refuse(file string, part archive.Part, err error) {
-	text := err.Error()
-	if part.Err == nil {
-		text = part.InFile(text)
-	}
-	line := part.Line
-	if found := placed.FindStringSubmatch(text); found != nil { // it names the exact line
-		line, _ = strconv.Atoi(found[1])
-		text = found[2]
-	}
+	line, text := part.Refusal(err)
 	r.Refused.add(Line{file, line, text})
 }
 

@@ -76,12 +76,8 @@ func (r *importReport) count(done calendar.Imported) {
 func (r *importReport) refuse(from source, why error) {
 	entry := refusal{Source: from.name, Reason: why.Error()}
 	if from.part != nil {
-		entry.Line, entry.UID = from.part.Line, from.part.UID
-		if from.part.Err == nil {
-			entry.Reason = from.part.InFile(entry.Reason)
-		}
-		// the output already starts with it
-		entry.Reason = strings.TrimPrefix(entry.Reason, fmt.Sprintf("line %d: ", entry.Line))
+		entry.UID = from.part.UID
+		entry.Line, entry.Reason = from.part.Refusal(why)
 	}
 	r.Refused = append(r.Refused, entry)
 }
