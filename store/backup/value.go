@@ -50,7 +50,7 @@ func packText(v []byte) any {
 }
 
 // unpack converts a JSON value to one that a database driver accepts.
-func (k Kind) unpack(raw json.RawMessage) (any, error) {
+func (k Kind) unpack(raw []byte) (any, error) {
 	if bytes.Equal(raw, []byte("null")) {
 		return nil, nil
 	}
@@ -59,23 +59,26 @@ func (k Kind) unpack(raw json.RawMessage) (any, error) {
 		return strconv.ParseInt(string(raw), 10, 64)
 	case Boolean:
 		return strconv.ParseBool(string(raw))
-	case Text:
-		text, err := unpackText(raw)
-		return string(text), err
-	case Bytes:
-		return unpackText(raw)
+	case Text, Bytes:
+		return k.unpackText(raw)
 	}
 	return nil, fmt.Errorf("there is no kind of column %q", k)
 }
 
-// unpackText never returns nil, which would be NULL.
-func unpackText(raw json.RawMessage) ([]byte, error) {
+// unpackText returns a string for Text, and bytes for Bytes, which are never nil: that would be NULL.
+func (k Kind) unpackText(raw []byte) (any, error) {
 	if len(raw) > 0 && raw[0] == '{' {
 		b := binary{[]byte{}}
 		err := json.Unmarshal(raw, &b)
+		if k == Text {
+			return string(b.Base64), err
+		}
 		return b.Base64, err
 	}
 	var text string
 	err := json.Unmarshal(raw, &text)
+	if k == Text {
+		return text, err
+	}
 	return []byte(text), err
 }

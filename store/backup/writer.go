@@ -67,6 +67,9 @@ func (w *Writer) Row(values []any) error {
 	if err := w.encode.Encode(w.cells); err != nil {
 		return err
 	}
+	if w.line.Len() > maxLine {
+		return fmt.Errorf("a row of %s has %d bytes: a backup cannot hold it", t.Name, w.line.Len())
+	}
 	t.Rows++
 	_, err := w.entry.Write(w.line.Bytes())
 	return err

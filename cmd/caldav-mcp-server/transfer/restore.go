@@ -13,6 +13,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/command"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/store"
 	"caldav-mcp-server/store/backup"
@@ -21,7 +22,8 @@ import (
 const restoreDetails = `
 restore FILE restores a backup into an empty database of either engine; this also moves data between SQLite and
 Postgres. It verifies the whole file before it changes anything, and updates the tables. Clients then synchronize from
-scratch. The backup brings back tokens and links that have ended since; --revoke-all ends all of them.
+scratch. The backup brings back tokens and links that have ended since; --revoke-all ends all of them. An encrypted
+FILE needs --identity or --passphrase-file; --check without them finds damage only.
 
 restore --user NAME --calendar CALENDAR --as-of WHEN restores the objects and properties of one calendar from the
 journal, while servers keep running. The restore is one change in the journal, and can be undone. JOURNAL_DAYS limits
@@ -38,6 +40,7 @@ type restoreOptions struct {
 	user, calendar, asOf  string
 	leaveForgotten, tryIt bool
 	at                    time.Time
+	unlock
 }
 
 // RestoreCommand is the command restore.
@@ -50,6 +53,7 @@ func RestoreCommand() command.Command {
 		Flags: func(f *flag.FlagSet) {
 			f.BoolVar(&o.checkOnly, "check", false, "only verify the FILE, and describe its content")
 			f.BoolVar(&o.revoke, "revoke-all", false, "end all tokens and public links in the FILE")
+			o.declare(f)
 			f.StringVar(&o.user, "user", "", "`NAME` of the calendar's owner")
 			f.StringVar(&o.calendar, "calendar", "",
 				"the `CALENDAR`, by name, address or id; one in the trash by its id")
@@ -96,7 +100,11 @@ func restoreFile(ctx context.Context, d *command.Context, path string, o restore
 	if err != nil {
 		return err
 	}
-	file, err := backup.Open(f, info.Size())
+	keys, err := o.keys()
+	if err != nil {
+		return console.UsageError{Err: err}
+	}
+	file, err := backup.Open(f, info.Size(), keys...)
 	bar := d.NewProgress()
 	if err == nil {
 		err = file.Check(rowsOf(bar, "checking"))
@@ -105,8 +113,16 @@ func restoreFile(ctx context.Context, d *command.Context, path string, o restore
 	if err != nil {
 		return fmt.Errorf("%s: %w; nothing was changed", path, err)
 	}
-	if o.checkOnly {
-		return tellBackup(d, path, info.Size(), file.Manifest)
+	switch {
+	case o.checkOnly && file.Locked():
+		return d.Done(backupJSON{File: path, Bytes: info.Size(), Encrypted: true},
+			"%s is encrypted and not damaged (%d bytes); its content is only checked with --identity or "+
+				"--passphrase-file\n", path, info.Size())
+	case o.checkOnly:
+		return tellBackup(d, path, info.Size(), file.Manifest, file.Encrypted())
+	case file.Locked():
+		return fmt.Errorf("%s is encrypted: --identity FILE has the secret key, or --passphrase-file FILE the "+
+			"passphrase; nothing was changed", path)
 	}
 	h, err := app.Open(ctx, d.Console, d.Config, store.Options{
 		Wait:   app.CommandWait,
