@@ -266,6 +266,22 @@ func writeWayHere(r *resource, m *dav.Markup) error {
 	return m.Text(r.x.Way(r.x.R)).OK()
 }
 
+// writeClock writes the server's clock. A Date header may be a proxy's.
+func writeClock(r *resource, m *dav.Markup) error {
+	if r.other != nil {
+		return dav.ErrAbsent
+	}
+	return m.Text(r.x.Now().UTC().Format(time.RFC3339Nano)).OK()
+}
+
+// writeTrouble writes what the server cannot do at present; it is empty if there is nothing.
+func writeTrouble(r *resource, m *dav.Markup) error {
+	if r.other != nil || r.x.Trouble == nil {
+		return dav.ErrAbsent
+	}
+	return m.Text(r.x.Trouble(r.x.R.Context())).OK()
+}
+
 // individual and group are the calendar user types (RFC 6638 §2.4.2) of principals that are no room or resource.
 const individual, group = "INDIVIDUAL", "GROUP"
 

@@ -33,6 +33,8 @@ type Config struct {
 	Logger  *slog.Logger
 	// Way describes how a request arrived, to diagnose proxies; it may be nil.
 	Way func(*http.Request) string
+	// Trouble returns the server's present trouble in words, or ""; it may be nil.
+	Trouble func(context.Context) string
 	// Did receives the action of a request and the other users that it concerns, as far as its method and address do
 	// not show them; it may be nil.
 	Did func(ctx context.Context, what, whom string)

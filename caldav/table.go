@@ -176,12 +176,14 @@ func sharingProperties() []property {
 // doctorNS is the namespace of properties for troubleshooting.
 const doctorNS = "urn:caldav-mcp-server"
 
-// doctorProperties show how requests reach the server. The doctor compares them with its own view.
+// doctorProperties show how requests reach the server, and its state. The doctor compares them with its own view.
 func doctorProperties() []property {
 	own := func(local string) xml.Name { return xml.Name{Space: doctorNS, Local: local} }
 	return under("This server",
 		serverProperty(own("base-url"), atPrincipal, 0, writePublishedURL),
 		serverProperty(own("way"), atPrincipal, 0, writeWayHere),
+		serverProperty(own("now"), atPrincipal, 0, writeClock),
+		serverProperty(own("trouble"), atPrincipal, 0, writeTrouble),
 	)
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // AuditEvent is an audit event: the user, the action, the door and the outcome. It contains no user content: no title,
-// no calendar name, no path.
+// no calendar name, no path. Ids join it with the journal.
 type AuditEvent struct {
 	At time.Time `json:"at"`
 	// ID is the request's id in the log.
@@ -21,6 +21,8 @@ type AuditEvent struct {
 	// Client is the client's address; User is the user, empty if unknown.
 	Client string `json:"client,omitempty"`
 	User   string `json:"user,omitempty"`
+	// Token is the id of the access token, if one was used.
+	Token string `json:"token,omitempty"`
 	// Did is a method with a route pattern, a tool, a page's action or a command. Whom is the user that an
 	// administrator acted on.
 	Did  string `json:"did"`
@@ -28,6 +30,10 @@ type AuditEvent struct {
 	// Outcome is "ok", "refused" for credentials, or "failed"; Status is the HTTP status.
 	Outcome string `json:"outcome"`
 	Status  int    `json:"status,omitempty"`
+	// Change is the id of the change in the journal, which has the calendar and the object. Of several changes it is
+	// the first, and Changes is their number.
+	Change  string `json:"change,omitempty"`
+	Changes int64  `json:"changes,omitempty"`
 }
 
 // Audit writes audit events as lines of JSON. A nil Audit writes nothing.
@@ -116,7 +122,13 @@ func (s *Server) audit(record *Record, status int) {
 	}
 	d := AuditEvent{
 		At: s.config.Now().UTC(), ID: record.ID, Door: record.door, Client: record.Client.String(), User: record.User,
-		Did: record.did, Whom: record.whom, Outcome: "ok", Status: status,
+		Token: record.Token, Did: record.did, Whom: record.whom, Outcome: "ok", Status: status,
+	}
+	if id := record.change.Load(); id != nil {
+		d.Change = *id
+	}
+	if n := record.changes.Load(); n > 1 {
+		d.Changes = n
 	}
 	if d.Did == "" {
 		d.Did = record.method + " " + record.route
@@ -132,6 +144,12 @@ func (s *Server) audit(record *Record, status int) {
 
 // Did sets the action's name and the user that it is about, if the route is not specific enough.
 func (r *Record) Did(what, whom string) { r.did, r.whom = what, whom }
+
+// Changed records a committed change by its id in the journal.
+func (r *Record) Changed(id string) {
+	r.change.CompareAndSwap(nil, &id)
+	r.changes.Add(1)
+}
 
 // Called records a tool call; one that changes something is an audit event.
 func (r *Record) Called(tool, outcome string, changes bool) {

@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
@@ -26,6 +27,10 @@ func TestAudit(t *testing.T) {
 			record.Did("people/disable", "bob")
 		case "/asks":
 			record.Quiet()
+		case "/import":
+			record.Token = "token-id"
+			record.Changed("a.1")
+			record.Changed("b.7")
 		case "/tool":
 			record.Quiet()
 			record.Called("list_events", "ok", false)
@@ -36,6 +41,7 @@ func TestAudit(t *testing.T) {
 	}, func(c *Config) { c.Audit = &Audit{out: &text, log: slog.New(slog.DiscardHandler)} })
 	for _, ask := range []string{
 		"PUT /secret", "GET /secret", "PROPFIND /secret", "POST /people", "POST /asks", "POST /tool", "DELETE /missing",
+		"POST /import",
 	} {
 		method, path, _ := strings.Cut(ask, " ")
 		s.ask(t, method, path, nil)
@@ -49,9 +55,16 @@ func TestAudit(t *testing.T) {
 		if d.ID == "" || d.Client == "" || d.At.IsZero() || d.User != "ann" {
 			t.Errorf("half a line: %s", line)
 		}
-		got = append(got, strings.TrimSpace(strings.Join([]string{d.Did, d.Whom, d.Outcome}, " ")))
+		ids := ""
+		if d.Changes > 0 {
+			ids = fmt.Sprintf(" by %s: %s and %d more", d.Token, d.Change, d.Changes-1)
+		}
+		got = append(got, strings.TrimSpace(strings.Join([]string{d.Did, d.Whom, d.Outcome}, " "))+ids)
 	}
-	want := []string{"PUT other  ok", "people/disable bob ok", "tool create_event  failed", "DELETE other  failed"}
+	want := []string{
+		"PUT other  ok", "people/disable bob ok", "tool create_event  failed", "DELETE other  failed",
+		"POST other  ok by token-id: a.1 and 1 more",
+	}
 	if diff := cmp.Diff(want, got); diff != "" || strings.Contains(text.String(), "secret") {
 		t.Errorf("(-want +got):\n%s\n%s", diff, text.String())
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"sync"
@@ -49,17 +50,28 @@ func alive(w http.ResponseWriter, _ *http.Request) {
 	say(w, http.StatusOK, "alive")
 }
 
-// ready reports whether requests can be served now.
+// Impaired is the error of a server that answers requests, but refuses some of them.
+type Impaired struct{ Why string }
+
+func (e Impaired) Error() string { return e.Why }
+
+// ready reports whether requests can be served now. An impaired server is ready: without it, its users could not even
+// read.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	if s.leaving.Load() {
 		notReady(w, "stopping")
 		return
 	}
-	if err := s.readiness.ask(r.Context(), s.config.Now, s.config.Ready); err != nil {
+	err := s.readiness.ask(r.Context(), s.config.Now, s.config.Ready)
+	impaired, still := errors.AsType[Impaired](err)
+	switch {
+	case still:
+		say(w, http.StatusOK, "ready, but "+impaired.Why)
+	case err != nil:
 		notReady(w, err.Error())
-		return
+	default:
+		say(w, http.StatusOK, "ready")
 	}
-	say(w, http.StatusOK, "ready")
 }
 
 // starting responds for a door that is not open yet.

@@ -61,6 +61,8 @@ type Way string
 const (
 	// WayDirect: no header indicates a proxy.
 	WayDirect Way = "direct"
+	// WayTLS: as WayDirect, and the server itself decrypted the connection, so that there is no proxy.
+	WayTLS Way = "tls"
 	// WayBelieved: a trusted proxy named its client.
 	WayBelieved Way = "believed"
 	// WayUnsaid: from a trusted proxy's address, but no header names the client.
@@ -82,6 +84,8 @@ func (ps Proxies) way(r *http.Request) Way {
 		return WayUnsaid
 	case said:
 		return WayUnbelieved
+	case r.TLS != nil:
+		return WayTLS
 	}
 	return WayDirect
 }

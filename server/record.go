@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 
 	"caldav-mcp-server/trace"
 )
@@ -17,8 +18,8 @@ const RequestIDHeader = "X-Request-Id"
 type Record struct {
 	// ID identifies the request in logs and responses.
 	ID string
-	// User is the caller's name, once known.
-	User string
+	// User is the caller's name, once known; Token is the id of its access token, if it has one.
+	User, Token string
 	// Client is the client's address behind trusted proxies.
 	Client netip.Addr
 	// Peer is the other end of the connection; Way is how the request came through it.
@@ -36,6 +37,10 @@ type Record struct {
 	// no event; failed means that it failed in spite of its status. See audit.
 	did, whom     string
 	quiet, failed bool
+	// change is the first change of the request in the journal, changes is their number. Work that the request began may
+	// add to them while the request ends.
+	change  atomic.Pointer[string]
+	changes atomic.Int64
 }
 
 // RefuseForm records that a page's form had wrong or throttled credentials.

@@ -97,6 +97,8 @@ type Config struct {
 	Measures func() []Measure
 	// Ready reports whether requests can be served; its error is the response of /readyz.
 	Ready func(context.Context) error
+	// Sockets are listeners that another program opened, by door. They are used instead of the door's address.
+	Sockets map[string]net.Listener
 	// TLS configures TLS and HTTP/2; nil if a proxy terminates TLS.
 	TLS *tls.Config
 	// Proxies are the trusted senders of X-Forwarded-* and X-Request-Id.
@@ -187,7 +189,11 @@ func (s *Server) mindStop(d Door) {
 }
 
 func (s *Server) listen(ctx context.Context, name, addr string, h http.Handler, secure *tls.Config) error {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	l, given := s.config.Sockets[name]
+	var err error
+	if !given {
+		l, err = new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	}
 	if err != nil {
 		for _, open := range s.listeners {
 			_ = open.net.Close()

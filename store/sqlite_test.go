@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -184,6 +185,9 @@ func TestFullDisk(t *testing.T) {
 	if err := insert("before", 1); err != nil {
 		t.Fatal(err)
 	}
+	if s.DiskFull(ctx) {
+		t.Error("the disk is full from the beginning")
+	}
 	limit("PRAGMA max_page_count = 60")
 	err := insert("large", 1<<20)
 	if calendar.ReasonOf(err) != calendar.Unavailable || calendar.RuleOf(err) != calendar.RuleDiskSpace {
@@ -191,6 +195,16 @@ func TestFullDisk(t *testing.T) {
 	}
 	if err := insert("small", 1); err != nil {
 		t.Errorf("what has room: %v", err)
+	}
+	full := func(after time.Duration) bool {
+		s.db.Options.Now = func() time.Time { return time.Now().Add(after) }
+		return s.DiskFull(ctx)
+	}
+	if !full(0) || s.Done().Full != 1 {
+		t.Error("the full disk is not reported, as if the small change showed that there is room")
+	}
+	if full(2 * time.Minute) {
+		t.Error("the disk is reported as full, although a change was stored")
 	}
 	limit("PRAGMA max_page_count = 1000000")
 	if err := insert("large", 1<<20); err != nil {

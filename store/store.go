@@ -92,13 +92,32 @@ func (s *Store) Close() error {
 // Ping reports whether the database answers.
 func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
 
+// File returns the file of the URL of a database, if it is one of SQLite.
+func File(url string) (path string, ok bool) { return db.File(url) }
+
+// DiskFull reports whether changes fail because the disk of the database is full.
+func (s *Store) DiskFull(ctx context.Context) bool {
+	return s.db.Full(func() error { return s.run(ctx, `UPDATE meta SET derivation = derivation WHERE id = 1`) })
+}
+
 // Pool returns the statistics of the connections for reads; on Postgres, writes use them too.
 func (s *Store) Pool() sql.DBStats { return s.db.Pool() }
 
+// Size returns the number of users, without rooms and groups, and the size of the database in bytes.
+func (s *Store) Size(ctx context.Context) (users, bytes int64, err error) {
+	users, err = db.RowOf(ctx, s.db.Reads, db.ScanNumber,
+		`SELECT count(*) FROM users WHERE NOT is_group AND place = ''`)
+	if err == nil {
+		bytes, err = db.RowOf(ctx, s.db.Reads, db.ScanNumber, s.db.Engine.Size)
+	}
+	return users, bytes, err
+}
+
 // Done counts the work that a process did in its database since it started.
 type Done struct {
-	// Committed and Failed count transactions that write, Repeated the ones retried after a conflict.
-	Committed, Failed, Repeated int64
+	// Committed and Failed count transactions that write, Repeated the ones retried after a conflict. Full counts the
+	// ones that failed because the disk was full.
+	Committed, Failed, Repeated, Full int64
 	// Tombstones and Bodies count pruned rows: deleted objects, and texts of objects before changes.
 	Tombstones, Bodies int64
 }
@@ -106,5 +125,7 @@ type Done struct {
 // Done returns the counters of this process.
 func (s *Store) Done() Done {
 	committed, failed, repeated := s.db.Done()
-	return Done{committed, failed, repeated, s.pruned.tombstones.Load(), s.pruned.bodies.Load()}
+	return Done{
+		committed, failed, repeated, s.db.FullDisks(), s.pruned.tombstones.Load(), s.pruned.bodies.Load(),
+	}
 }

@@ -15,9 +15,14 @@ type AuditEvent struct {
 	ID           string
 	Door         string
 	Client, User string
-	Did, Whom    string
-	Outcome      string
-	Status       int
+	// Token is the id of the access token.
+	Token     string
+	Did, Whom string
+	Outcome   string
+	Status    int
+	// Change is the first change in the journal, Changes the number of changes if there are several.
+	Change  string
+	Changes int64
 }
 
 // AuditReader reads the audit log before a position, the latest event first, and returns the position for the next

@@ -24,6 +24,7 @@ type Writer struct {
 	sources Sources
 	limits  calendar.OutboxLimits
 	written func(cal calendar.Calendar, first calendar.Version, objects []calendar.Object)
+	changed func(context.Context, calendar.ChangeID)
 	// histories counts the bytes that this process has added to users' histories.
 	histories histories
 }
@@ -41,13 +42,18 @@ type WriterConfig struct {
 	// Written is called after a calendar was changed. It gets the calendar's new row, the first version of the change,
 	// and the written objects without data.
 	Written func(cal calendar.Calendar, first calendar.Version, objects []calendar.Object)
+	// Changed is called after a change with its id in the journal; nil for no call.
+	Changed func(context.Context, calendar.ChangeID)
 }
 
 // NewWriter returns a Writer.
 func NewWriter(c WriterConfig) *Writer {
+	if c.Changed == nil {
+		c.Changed = func(context.Context, calendar.ChangeID) {}
+	}
 	return &Writer{
 		Validator: c.Validator, reader: c.Reader, store: c.Store, now: c.Now, sources: c.Sources, limits: c.Outbox,
-		written: c.Written, histories: histories{grown: map[calendar.UserID]int64{}},
+		written: c.Written, changed: c.Changed, histories: histories{grown: map[calendar.UserID]int64{}},
 	}
 }
 
@@ -190,6 +196,9 @@ func (w *Tx) publish(ctx context.Context) {
 		if len(cal.written) <= shownMost {
 			w.writer.written(cal.Calendar, cal.first, cal.written)
 		}
+	}
+	if w.head != (calendar.ChangeID{}) {
+		w.writer.changed(ctx, w.head)
 	}
 	for _, do := range w.committed {
 		do(ctx)

@@ -47,6 +47,8 @@ type Config struct {
 	Sources change.Sources
 	// Written is called after a calendar was changed, see [WriterConfig].
 	Written func(cal calendar.Calendar, first calendar.Version, objects []calendar.Object)
+	// Changed is called after a change with its id in the journal; it may be nil.
+	Changed func(context.Context, calendar.ChangeID)
 	// Task traces each answer of a room; nil for no tracing.
 	Task calendar.Task
 }
@@ -56,7 +58,7 @@ func New(c Config) *Ledger {
 	validator := change.NewValidator(c.Limits, c.Zones)
 	writer := change.NewWriter(change.WriterConfig{
 		Reader: c.Reader, Store: c.Store, Validator: validator, Now: c.Now, Outbox: c.Limits.Outbox, Sources: c.Sources,
-		Written: c.Written,
+		Written: c.Written, Changed: c.Changed,
 	})
 	sharer := &Sharer{c.Reader, writer, c.Store}
 	s := &Ledger{

@@ -48,6 +48,8 @@ type Config struct {
 	Logger    *slog.Logger
 	// Task reports background work, and work on other servers; it may be nil.
 	Task calendar.Task
+	// Changed is called after a change with its id in the journal; it may be nil.
+	Changed func(context.Context, calendar.ChangeID)
 	// Sendable returns the reason why the server sends no messages to an address, for the user who supplied it; nil
 	// permits every https address.
 	Sendable func(ctx context.Context, address string) error
@@ -70,7 +72,8 @@ func New(c Config) *Service {
 	})
 	changes := ledger.New(ledger.Config{
 		Reader: reader, Store: c.Store, Limits: c.Limits, Now: c.Now, NewID: c.NewID, Zones: zones,
-		Mailed: c.Mailed, Sources: mirrors, Written: queries.Written, Task: c.Task,
+		Mailed: c.Mailed, Sources: mirrors, Written: queries.Written, Changed: c.Changed,
+		Task: c.Task,
 	})
 	mirrors.Serve(changes)
 	return &Service{

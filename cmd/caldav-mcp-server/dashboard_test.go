@@ -33,8 +33,11 @@ func (d dashboard) queries() (all []string) {
 	return all
 }
 
-// A server exposes every metric on the dashboard, with the labels used there. Every metric of ours is on the dashboard
-// and on the monitoring page.
+// expression is the expression of an alert or a recording rule, on one line or several.
+var expression = regexp.MustCompile(`(?m)^ +expr: (\|\n(?: {10}.*\n)+|.*)`)
+
+// A server exposes every metric on the dashboard and in the rules of the alerts, with the labels used there. Every
+// metric of ours is on the dashboard and on the monitoring page.
 func TestDashboard(t *testing.T) {
 	t.Parallel()
 	var d dashboard
@@ -46,13 +49,19 @@ func TestDashboard(t *testing.T) {
 		families[m.Name] = m.Kind
 	}
 	asked := map[string]bool{}
-	word := regexp.MustCompile(`\b(caldav_mcp|go|process)_[a-z_]+`)
+	word := regexp.MustCompile(`\b(caldav_mcp|go|process)_[a-z_]+\b`)
 	grouped := regexp.MustCompile(`by \(([a-z, ]+)\)`)
-	for _, query := range d.queries() {
+	rules := expression.FindAllString(readDoc(t, "packaging", "alerts.yml"), -1)
+	if len(rules) < 10 {
+		t.Errorf("there are only %d rules with expressions", len(rules))
+	}
+	for _, query := range append(d.queries(), rules...) {
 		for _, name := range word.FindAllString(query, -1) {
 			family := name
-			if families[strings.TrimSuffix(name, "_bucket")] == "histogram" {
-				family = strings.TrimSuffix(name, "_bucket")
+			for _, part := range []string{"_bucket", "_count"} {
+				if families[strings.TrimSuffix(name, part)] == "histogram" {
+					family = strings.TrimSuffix(name, part)
+				}
 			}
 			asked[family] = true
 			if families[family] == "" {
@@ -63,7 +72,8 @@ func TestDashboard(t *testing.T) {
 				labels = by[1]
 			}
 			for label := range strings.SplitSeq(labels, ", ") {
-				if label != "" && !strings.Contains(samples[name], label+`="`) {
+				// Prometheus adds the label instance.
+				if label != "" && label != "instance" && !strings.Contains(samples[name], label+`="`) {
 					t.Errorf("%s has no label %s, by which it is asked for in %s", name, label, query)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
 	"time"
 
 	"caldav-mcp-server/acme"
@@ -51,6 +52,10 @@ func (p *program) newServer(c settings.Config, up *startup, keeper *acme.Keeper,
 	if err != nil {
 		return nil, err
 	}
+	sockets, err := sockets(settings.Environment(p.Environ), os.Getpid())
+	if err != nil {
+		return nil, err
+	}
 	timeouts := server.DefaultTimeouts()
 	timeouts.Leave = time.Duration(c.StopDelay) * time.Second
 	return server.New(server.Config{
@@ -60,7 +65,7 @@ func (p *program) newServer(c settings.Config, up *startup, keeper *acme.Keeper,
 		}, plainDoors(c, keeper)...),
 		MetricsAddr: c.MetricsAddr, Tracer: up.measures.tracer, Audit: audit, Tools: meter, Measures: up.measures.read,
 		Ready: up.ask, Proxies: c.Proxies, Hosts: c.Hosts(),
-		TLS: secure, Timeouts: timeouts, Version: p.Version, Logger: log, Now: p.Now, NewID: p.NewID,
+		Sockets: sockets, TLS: secure, Timeouts: timeouts, Version: p.Version, Logger: log, Now: p.Now, NewID: p.NewID,
 	}), nil
 }
 
@@ -94,6 +99,12 @@ func (p *program) caldavDoor(ctx context.Context, c settings.Config, h *app.App,
 	}
 	handler, err := caldav.New(caldav.Config{
 		Service: h.Calendars, BaseURL: c.BaseURL, Limits: caldav.DefaultLimits(), Logger: log, Now: p.Now, Way: wayOf,
+		Trouble: func(ctx context.Context) string {
+			if err := readiness(ctx, h); err != nil {
+				return err.Error()
+			}
+			return ""
+		},
 		Push:     told,
 		LinkPage: pages.ServeLink,
 		Did:      func(ctx context.Context, what, whom string) { server.RecordOf(ctx).Did(what, whom) },
@@ -286,10 +297,11 @@ func notHere(w http.ResponseWriter, _ *http.Request) {
 	http.Error(w, "there is nothing here; assistants connect to "+settings.MCPPath, http.StatusNotFound)
 }
 
-// named puts the user's name into the log line.
+// named puts the user's name into the log line, and the token into the audit log.
 func named(next auth.Handler) auth.Handler {
 	return func(w http.ResponseWriter, r *http.Request, who calendar.Caller) {
-		server.RecordOf(r.Context()).User = who.User.Name
+		record := server.RecordOf(r.Context())
+		record.User, record.Token = who.User.Name, string(who.Token)
 		next(w, r, who)
 	}
 }
@@ -315,6 +327,9 @@ func readiness(ctx context.Context, h *app.App) error {
 	}
 	if !schema.Ready() {
 		return errors.New("the database has the tables of another version")
+	}
+	if h.Store.DiskFull(ctx) {
+		return server.Impaired{Why: "the disk of the database is full: changes are refused until it has room"}
 	}
 	return nil
 }

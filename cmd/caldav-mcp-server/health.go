@@ -34,42 +34,44 @@ func healthCommand() command.Command {
 		Run: func(ctx context.Context, d *command.Context, _ []string) error {
 			ctx, cancel := context.WithTimeout(ctx, wait)
 			defer cancel()
-			err := errors.Join(askReady(ctx, d.Config, "CalDAV", d.Config.CalDAV),
-				askReady(ctx, d.Config, "MCP", d.Config.MCP))
-			if err != nil {
+			said, err := askReady(ctx, d.Config, "CalDAV", d.Config.CalDAV)
+			_, of := askReady(ctx, d.Config, "MCP", d.Config.MCP)
+			if err := errors.Join(err, of); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(d.Stdout, "ready")
+			_, err = fmt.Fprintln(d.Stdout, said)
 			return err
 		},
 	}
 }
 
-func askReady(ctx context.Context, c settings.Config, door string, at settings.Address) error {
+// askReady returns the server's word: "ready", or what it cannot do although it is.
+func askReady(ctx context.Context, c settings.Config, door string, at settings.Address) (string, error) {
 	scheme, transport := "http://", new(http.Transport)
 	if c.TLSCert != "" || c.ACME.Directory != "" {
 		own, err := ownTLS(c)
 		if err != nil {
-			return err
+			return "", err
 		}
 		scheme, transport.TLSClientConfig = "https://", own
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+at.Reachable()+"/readyz", nil)
 	if err != nil {
-		return fmt.Errorf("%s: %w", door, err)
+		return "", fmt.Errorf("%s: %w", door, err)
 	}
 	// Not the default transport: the request must not leave the machine through a proxy.
 	answer, err := transport.RoundTrip(r)
 	if err != nil {
-		return fmt.Errorf("the %s server does not respond: %w", door, err)
+		return "", fmt.Errorf("the %s server does not respond: %w", door, err)
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxHealthAnswer))
 	if err != nil {
-		return fmt.Errorf("the %s server does not respond: %w", door, err)
+		return "", fmt.Errorf("the %s server does not respond: %w", door, err)
 	}
+	said := console.Shown(strings.TrimSpace(string(text)))
 	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("the %s server says: %s", door, console.Shown(strings.TrimSpace(string(text))))
+		return "", fmt.Errorf("the %s server says: %s", door, said)
 	}
-	return nil
+	return said, nil
 }

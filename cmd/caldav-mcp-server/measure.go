@@ -1,7 +1,10 @@
 package main
 
 import (
+	"context"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/server"
@@ -13,6 +16,33 @@ import (
 type measures struct {
 	app    atomic.Pointer[app.App]
 	tracer *trace.Tracer
+	now    func() time.Time
+	size   size
+}
+
+// size is the size of the store, cached because counting takes queries.
+type size struct {
+	mu           sync.Mutex
+	at           time.Time
+	users, bytes int64
+}
+
+// sizeFor is how long the size is cached, sizeWait the timeout of its queries.
+const sizeFor, sizeWait = time.Minute, 2 * time.Second
+
+// read returns the size. If the database does not answer, it is the last known one.
+func (s *size) read(h *app.App, now time.Time) (users, bytes float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.at.IsZero() || now.Sub(s.at) >= sizeFor {
+		ctx, cancel := context.WithTimeout(context.Background(), sizeWait)
+		defer cancel()
+		if users, bytes, err := h.Store.Size(ctx); err == nil {
+			s.users, s.bytes = users, bytes
+		}
+		s.at = now
+	}
+	return float64(s.users), float64(s.bytes)
 }
 
 func gauge(name, help string, value float64) server.Measure {
@@ -31,6 +61,7 @@ func (m *measures) read() []server.Measure {
 	pool, logins, done, cached := h.Store.Pool(), h.Auth.Load(), h.Store.Done(), h.Calendars.Cached()
 	feeds := h.Calendars.Mirrors.Work()
 	sent, dropped := m.tracer.Counted()
+	users, bytes := m.size.read(h, m.now())
 	return append(secondMeasures(h.Store.ReplicaReads()), []server.Measure{
 		gauge("db_connections", "Open database connections.", float64(pool.OpenConnections)),
 		gauge("db_connections_in_use", "Database connections in use.", float64(pool.InUse)),
@@ -41,6 +72,10 @@ func (m *measures) read() []server.Measure {
 		counter("db_transactions_total", "Committed write transactions.", float64(done.Committed)),
 		counter("db_transactions_failed_total", "Failed transactions.", float64(done.Failed)),
 		counter("db_transactions_repeated_total", "Transactions retried after a conflict.", float64(done.Repeated)),
+		counter("db_full_total", "Transactions that failed because the disk of the database was full.",
+			float64(done.Full)),
+		gauge("db_size_bytes", "Size of the database.", bytes),
+		gauge("users", "Users, without rooms and groups.", users),
 		counter("login_hashes_total", "Password hashes computed.", float64(logins.Hashed)),
 		gauge("login_hashes_in_work", "Password hashes being computed.", float64(logins.Hashing)),
 		gauge("logins_waiting", "Logins waiting for a password hash.", float64(logins.Waiting)),

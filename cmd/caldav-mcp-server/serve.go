@@ -26,7 +26,7 @@ import (
 
 const serveDetails = `
 It starts the CalDAV server and the MCP server, and runs until it gets SIGINT or SIGTERM. It then finishes the requests
-in flight; a second signal ends it at once.
+in flight; a second signal ends it at once. SIGUSR1 makes the log more detailed by one level, SIGUSR2 less.
 
 On an empty database it creates a first user, with calendars, a password and an access token, and prints once how to
 connect. The user gets the machine's time zone, unless that is UTC; --timezone sets another.
@@ -66,7 +66,10 @@ func serveCommand() command.Command {
 }
 
 func (p *program) serve(ctx context.Context, c settings.Config, o serveOptions) (err error) {
-	log := p.Logger(c.LogLevel, c.LogJSON)
+	level := new(slog.LevelVar)
+	level.Set(c.LogLevel)
+	log := p.Logger(level, c.LogJSON)
+	defer followLevelSignals(ctx, level, log)()
 	up, meter := p.newStartup(log), server.NewToolMeter()
 	if up.measures.tracer, err = p.newTracer(c, log); err != nil {
 		return err

@@ -33,7 +33,9 @@ type startup struct {
 }
 
 func (p *program) newStartup(log *slog.Logger) *startup {
-	return &startup{log: log, now: p.Now, notify: p.notify, doing: "starting", logged: p.Now()}
+	return &startup{
+		log: log, now: p.Now, notify: p.notify, doing: "starting", logged: p.Now(), measures: measures{now: p.Now},
+	}
 }
 
 // tell publishes the current step at /readyz, to systemd and, if it takes long, in the log. Anyone can read it.

@@ -132,8 +132,9 @@ func (d *DB) Maintain(ctx context.Context, text string) error {
 // Now is the time as stored.
 func (d *DB) Now() int64 { return d.Options.Now().Unix() }
 
-// counts are the counters of this process's transactions.
-type counts struct{ committed, repeated, failed atomic.Int64 }
+// counts are the counters of this process's transactions. full counts the ones that failed because the disk was full,
+// fullAt is when the last of them failed, in Unix time.
+type counts struct{ committed, repeated, failed, full, fullAt atomic.Int64 }
 
 func (c *counts) transaction(err error, attempt int) {
 	if attempt > 1 {
@@ -145,6 +146,28 @@ func (c *counts) transaction(err error, attempt int) {
 		c.failed.Add(1)
 	}
 }
+
+// fullFor is how long a full disk is reported without another try: small changes may find room that large ones did not.
+const fullFor = time.Minute
+
+// Full reports whether changes fail because the disk is full: one failed within the last minute, or try, which writes,
+// fails again.
+func (d *DB) Full(try func() error) bool {
+	at := d.counts.fullAt.Load()
+	switch {
+	case at == 0:
+		return false
+	case d.Now()-at < int64(fullFor/time.Second):
+		return true
+	case try() != nil:
+		return true
+	}
+	d.counts.fullAt.CompareAndSwap(at, 0)
+	return false
+}
+
+// FullDisks returns how many transactions failed because the disk was full.
+func (d *DB) FullDisks() int64 { return d.counts.full.Load() }
 
 // Done returns how many transactions were committed, failed, and were repeated after a conflict.
 func (d *DB) Done() (committed, failed, repeated int64) {

@@ -27,6 +27,8 @@ type Engine struct {
 	// Shrink returns some free pages to the disk, and Free counts them; both are empty if the engine reuses
 	// pages by itself.
 	Shrink, Free string
+	// Size returns the size of the database in bytes.
+	Size string
 	// Check reports damage in the database, or "ok"; empty if the engine checks itself.
 	Check string
 	// announce sends hint $1 to other processes if one listens at time $2; empty if they notice changes by

@@ -36,6 +36,7 @@ func postgresEngine() *Engine {
 		migrate: `SET LOCAL statement_timeout = 0;
 			SELECT pg_advisory_xact_lock(hashtext('caldav-mcp-server migrations in ' || current_schema()))`,
 		collate: byteCollation,
+		Size:    `SELECT pg_database_size(current_database())`,
 		Columns: `SELECT c.relname, a.attname, t.typname, COALESCE(array_position(i.indkey::int2[], a.attnum) + 1, 0)
 			FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid JOIN pg_type t ON t.oid = a.atttypid
 			LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary

@@ -33,6 +33,7 @@ func sqliteEngine() *Engine {
 		Shrink:          `PRAGMA incremental_vacuum(500)`,
 		Free: `SELECT CASE WHEN v.auto_vacuum = 2 THEN f.freelist_count ELSE 0 END
 			FROM pragma_freelist_count f, pragma_auto_vacuum v`,
+		Size:  `SELECT p.page_count * s.page_size FROM pragma_page_count p, pragma_page_size s`,
 		Check: `PRAGMA quick_check(1)`,
 		Columns: `SELECT m.name, c.name, c.type, c.pk FROM sqlite_schema m JOIN pragma_table_info(m.name) c
 			WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY m.name, c.cid`,
@@ -82,7 +83,7 @@ func openSQLite(ctx context.Context, where string, o Options, h Hooks) (*DB, err
 		return nil, err
 	}
 	if err := createFile(path, o.Existing); err != nil {
-		return nil, err
+		return nil, unusable(err)
 	}
 	d := &DB{Engine: sqliteEngine(), place: path, Options: o.withDefaults(defaultReaders), hooks: h}
 	d.warnOfReaders(ctx)
@@ -125,6 +126,9 @@ func (d *DB) openWriter(ctx context.Context, path string) (*fileWriter, func() e
 	db.SetMaxOpenConns(1)
 	conn, err := connectFile(ctx, db, path)
 	if err != nil {
+		if why := notWritable(path); why != nil {
+			return nil, nil, errors.Join(unusable(why), db.Close())
+		}
 		return nil, nil, errors.Join(d.Engine.Translate(ctx, fmt.Errorf("%s: %w", path, err)), db.Close())
 	}
 	w := &fileWriter{statements: statements{engine: d.Engine, on: conn, kept: map[string]*sql.Stmt{}}, conn: conn}
@@ -170,6 +174,15 @@ func requireWAL(ctx context.Context, conn *sql.Conn, path string) error {
 			mode, filepath.Dir(path))
 	}
 	return nil
+}
+
+// File returns the file of a URL for SQLite.
+func File(url string) (path string, ok bool) {
+	if !strings.HasPrefix(url, "sqlite:") {
+		return "", false
+	}
+	path, err := sqlitePath(url)
+	return path, err == nil
 }
 
 // sqlitePath returns the absolute path of a URL's file.

@@ -63,6 +63,10 @@ func (d *DB) Transact(ctx context.Context, fn func(*Tx) error) (err error) {
 			}
 		}
 		d.counts.transaction(err, attempt)
+		if d.Engine.fault(err) == faultFull {
+			d.counts.full.Add(1)
+			d.counts.fullAt.Store(d.Now())
+		}
 		if err == nil || attempt == maxAttempts || !d.again(err) {
 			return d.Engine.Translate(ctx, err)
 		}

@@ -21,6 +21,7 @@ import (
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
+	"caldav-mcp-server/server"
 	"caldav-mcp-server/store"
 	"caldav-mcp-server/trace"
 )
@@ -69,7 +70,8 @@ func Open(ctx context.Context, p *console.Console, c settings.Config, o store.Op
 			Store: s, Limits: calendar.DefaultLimits(), Now: p.Now, NewID: p.NewID, Home: c.CalDAVURL(),
 			Policy: c.Service.Policy, Mailed: c.Mail.Sends(), Providers: providers(p, c), Sealer: sealerOf(c),
 			Logger: o.Logger, Sendable: NewMessages(p, c).Sendable,
-			Task: trace.Task, ImageBytes: room.images, AnswerBytes: room.answers,
+			Changed: func(ctx context.Context, id calendar.ChangeID) { server.RecordOf(ctx).Changed(id.String()) },
+			Task:    trace.Task, ImageBytes: room.images, AnswerBytes: room.answers,
 		}),
 	}
 	h.Intake = intake.New(intake.Config{

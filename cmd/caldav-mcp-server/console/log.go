@@ -3,7 +3,7 @@ package console
 import "log/slog"
 
 // Logger writes to standard error; standard output is only for a command's result.
-func (c *Console) Logger(level slog.Level, json bool) *slog.Logger {
+func (c *Console) Logger(level slog.Leveler, json bool) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	if json {
 		return slog.New(slog.NewJSONHandler(c.Stderr, options))
