@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/x509"
 	"encoding/pem"
 	"io"
 	"log"
@@ -26,8 +27,14 @@ import (
 // findings runs the doctor on a server, as the user ann.
 func findings(t *testing.T, o doctor.Options) []doctor.Finding {
 	t.Helper()
+	return findingsAt(t, o, time.Now)
+}
+
+// findingsAt runs the doctor on a machine with a clock.
+func findingsAt(t *testing.T, o doctor.Options, clock func() time.Time) []doctor.Finding {
+	t.Helper()
 	o.User = "ann"
-	p := &console.Console{Now: time.Now, NewID: uuid.NewString}
+	p := &console.Console{Now: clock, NewID: uuid.NewString}
 	x, err := doctor.New(p, settings.Config{MCP: settings.Address{Port: "0"}}, o)
 	if err != nil {
 		t.Fatal(err)
@@ -40,6 +47,9 @@ func failures(t *testing.T, o doctor.Options) string {
 	t.Helper()
 	var wrong []string
 	for _, f := range findings(t, o) {
+		if f.Result == "failed" && f.Mend == "" {
+			t.Errorf("%s, %s: %s has no remedy", f.Client, f.Check, f.Detail)
+		}
 		if f.Result == "failed" && f.Client != "assistant" {
 			wrong = append(wrong, f.Client+", "+f.Check+": "+f.Detail+" → "+f.Mend)
 		}
@@ -130,6 +140,9 @@ func TestDoctorNamesWhatProxiesBreak(t *testing.T) {
 			"a wrong If-Match is refused", "the proxy drops the If-Match header",
 			"stays in the trash and in the journal, by caldav-mcp-server (doctor)",
 		}},
+		{"Destination is dropped", without("Destination"), "/", []string{
+			"an event can be moved", "the proxy drops the Destination header",
+		}},
 		{"bodies are limited", limited, "/", []string{
 			"a large event gets through: 2 MB are too much → the proxy limits request bodies",
 		}},
@@ -194,6 +207,82 @@ func TestDoctorComparesWithWhatTheServerSays(t *testing.T) {
 	if want := "the proxy at 127.0.0.1 does not forward the client's address → let the proxy set " +
 		"X-Forwarded-For"; !strings.Contains(found, want) {
 		t.Errorf("found\n%s", found)
+	}
+}
+
+// TestDoctorNamesAWrongBaseURL: the server answers where the doctor asks, but sends apps and assistants elsewhere
+// (operation F5).
+func TestDoctorNamesAWrongBaseURL(t *testing.T) {
+	t.Parallel()
+	for _, base := range []string{"https://wrong.invalid", "https://127.0.0.1:1"} {
+		env := []string{"DATA_DIR=" + t.TempDir(), "BASE_URL=" + base}
+		call(t, env, "correct horse\n", "create-user", "ann", "--password-stdin")
+		r := serveProgram(t, console.Program, env, "--no-first-user")
+		found := failures(t, doctor.Options{URL: r.caldav("")})
+		for _, want := range []string{
+			"it knows its own URL: the server calls itself " + base + ", but it was not found there",
+			"is BASE_URL=" + base + " right?",
+		} {
+			if !strings.Contains(found, want) {
+				t.Errorf("there is no %q in\n%s", want, found)
+			}
+		}
+	}
+}
+
+// TestDoctorComparesClocks runs on a machine that is behind, or ahead (operation F6).
+func TestDoctorComparesClocks(t *testing.T) {
+	t.Parallel()
+	env := []string{"DATA_DIR=" + t.TempDir()}
+	call(t, env, "correct horse\n", "create-user", "ann", "--password-stdin")
+	r := serveProgram(t, console.Program, env, "--no-first-user")
+	for _, test := range []struct {
+		ahead  time.Duration
+		result string
+	}{{0, "ok within"}, {-29 * time.Hour, "failed the server's clock is 29h0m"}, {2 * time.Minute, "failed"}} {
+		all := findingsAt(t, doctor.Options{URL: r.caldav("")}, func() time.Time { return time.Now().Add(test.ahead) })
+		at := slices.IndexFunc(all, func(f doctor.Finding) bool { return f.Check == "its clock is right" })
+		if at < 0 || !strings.HasPrefix(all[at].Result+" "+all[at].Detail, test.result) {
+			t.Errorf("%s: %+v", test.ahead, all)
+		}
+	}
+}
+
+// TestDoctorWithoutAProxy: with TLS_CERT there is no proxy to blame, and the endpoint has a port of its own (operation
+// F4).
+func TestDoctorWithoutAProxy(t *testing.T) {
+	t.Parallel()
+	own := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(own.Close)
+	dir := t.TempDir()
+	chain, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	secret, err := x509.MarshalPKCS8PrivateKey(own.TLS.Certificates[0].PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, block := range map[string]*pem.Block{
+		chain: {Type: "CERTIFICATE", Bytes: own.Certificate().Raw}, key: {Type: "PRIVATE KEY", Bytes: secret},
+	} {
+		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ports := freePorts(t, 2)
+	caldav, mcp := "https://127.0.0.1:"+ports[0], "https://127.0.0.1:"+ports[1]+"/mcp"
+	env := []string{
+		"DATA_DIR=" + filepath.Join(dir, "data"), "TLS_CERT=" + chain, "TLS_KEY=" + key, "CALDAV_PORT=" + ports[0],
+		"MCP_PORT=" + ports[1], "BASE_URL=" + caldav, "MCP_URL=" + mcp,
+	}
+	call(t, env, "correct horse\n", "create-user", "ann", "--password-stdin")
+	serveProgram(t, console.Program, env, "--no-first-user")
+	said := call(t, env, "correct horse\n", "doctor", "--user", "ann", "--password-stdin", "--ca", chain, "--json")
+	for _, want := range []string{
+		"without a proxy, with the server's own certificate", `"` + mcp + `"`,
+		filepath.Join(dir, "data", "calendar.db"),
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("there is no %q in\n%s", want, said)
+		}
 	}
 }
 

@@ -30,9 +30,10 @@ setup. Run it on another machine to test the same path, including all proxies. I
 and stops if the server cannot be reached. It changes nothing on a working server. If a proxy drops a condition so that
 something is left behind, it says so.
   caldav-mcp-server doctor --url https://cal.example.com --user alice
-It asks for the password, or reads it from the first line of standard input with --password-stdin. With --token-file it
-also tests an access token on the MCP endpoint, which it looks for below the URL and, on this machine, at the MCP port.
---ca names the certificate of a private certificate authority. The exit code is 1 if a check fails.
+Without --url it checks the server at BASE_URL. It asks for the password, or reads it from the first line of standard
+input with --password-stdin. With --token-file it also tests an access token on the MCP endpoint, which it looks for
+below the URL and, on this machine, at the MCP port. --ca names the certificate of a private certificate authority. The
+exit code is 1 if a check fails.
 
 Finally it connects like claude.ai: it registers, signs in as the user, obtains access and renews it. It then revokes
 the access. The client stays in list-clients for a day, and the revoked token in list-tokens.
@@ -42,7 +43,7 @@ and deletes it; --mail-to sends it to another address instead. With the database
 DATABASE_READ_URL) it checks that the read replica is up to date.
 `
 
-// Options are the flags of doctor.
+// Options are the flags of doctor. MCP is the URL of the MCP endpoint, if MCP_URL is not to count.
 type Options struct {
 	URL, User, MCP, TokenFile, CA, mailTo string
 	fromStdin                             bool
@@ -55,7 +56,8 @@ type Options struct {
 func Command() command.Command {
 	var o Options
 	return command.Command{
-		Name: "doctor", Settings: settings.StoreGroup | settings.SecondGroup | settings.DoorGroup | settings.MailGroup,
+		Name: "doctor", Settings: settings.StoreGroup | settings.SecondGroup | settings.DoorGroup |
+			settings.AddressGroup | settings.MailGroup,
 		JSON: true, Alone: true,
 		Summary: "check a running server from outside, as apps see it", Details: doctorDetails, Flags: o.declare,
 		Run: func(ctx context.Context, d *command.Context, _ []string) error {
@@ -75,10 +77,9 @@ func Command() command.Command {
 }
 
 func (o *Options) declare(f *flag.FlagSet) {
-	f.StringVar(&o.URL, "url", "", "the `URL` for apps (needed)")
+	f.StringVar(&o.URL, "url", "", "the `URL` for apps; default BASE_URL")
 	f.StringVar(&o.User, "user", "", "`NAME` of a user (needed)")
 	f.BoolVar(&o.fromStdin, "password-stdin", false, "read the password from standard input")
-	f.StringVar(&o.MCP, "mcp-url", "", "`URL` of the MCP endpoint; found automatically by default")
 	f.StringVar(&o.CA, "ca", "", "`FILE` with a certificate authority to trust (PEM)")
 	f.StringVar(&o.TokenFile, "token-file", "", "`FILE` with an access token for it")
 	f.StringVar(&o.mailTo, "mail-to", "", "`ADDRESS` for a test mail; default the server's own mailbox")
@@ -119,6 +120,12 @@ type Examination struct {
 
 // New returns the examination of the server in the options. c holds the server's settings, if the doctor has them.
 func New(p *console.Console, c settings.Config, o Options) (*Examination, error) {
+	if o.URL == "" && c.BaseURL != nil {
+		o.URL = c.BaseURL.String()
+	}
+	if o.URL == "" {
+		return nil, errors.New("it needs --url, or BASE_URL")
+	}
 	base, err := davclient.ServerURL("--url", o.URL)
 	if err != nil {
 		return nil, err
@@ -128,7 +135,7 @@ func New(p *console.Console, c settings.Config, o Options) (*Examination, error)
 	}
 	root := rootOf(base)
 	x := &Examination{
-		Console: p, base: base, root: root, mcpPlaces: mcpPlaces(root, c.MCP.Port),
+		Console: p, base: base, root: root, mcpPlaces: mcpPlaces(root, c),
 		streamPatience: cmp.Or(o.StreamPatience, streamPatience), dav: davclient.New(base, o.User, ""),
 		bare: davclient.New(base, "", ""),
 	}
@@ -174,14 +181,16 @@ func rootOf(base *url.URL) *url.URL {
 	return &root
 }
 
-// mcpPlaces are the candidates for the MCP endpoint. A proxy serves both listeners under one name. Without a proxy they
-// have two ports, as on the machine itself.
-func mcpPlaces(root *url.URL, port string) []*url.URL {
+// mcpPlaces are the candidates for the MCP endpoint: MCP_URL; else the path that a proxy serves it under, and the
+// server's own port.
+func mcpPlaces(root *url.URL, c settings.Config) []*url.URL {
+	if c.MCPAt != nil {
+		return []*url.URL{c.MCPAt}
+	}
 	beside := *root.JoinPath(settings.MCPPath)
 	places := []*url.URL{root.JoinPath(settings.MCPPath)}
-	ip := net.ParseIP(root.Hostname())
-	here := root.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
-	if root.Scheme == "http" && (here || root.Port() == "5232") && port != root.Port() && port != "0" {
+	own := here(root) || root.Port() == "5232" || root.Port() != "" && root.Port() == c.CalDAV.Port
+	if port := c.MCP.Port; own && port != root.Port() && port != "0" {
 		beside.Host, beside.Path = net.JoinHostPort(root.Hostname(), port), settings.MCPPath
 		places = append(places, &beside)
 	}

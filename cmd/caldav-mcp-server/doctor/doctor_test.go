@@ -80,7 +80,7 @@ func TestMCPPlaces(t *testing.T) {
 		"https://cal.example.com/cal/":             "https://cal.example.com/cal/mcp",
 		"https://cal.example.com/cal/dav/x/y/":     "https://cal.example.com/cal/mcp",
 		"https://cal.example.com/dav":              "https://cal.example.com/mcp",
-		"https://localhost:8443/":                  "https://localhost:8443/mcp",
+		"https://localhost:8443/":                  "https://localhost:8443/mcp https://localhost:6233/mcp",
 		"http://192.0.2.1/":                        "http://192.0.2.1/mcp",
 		"http://192.0.2.1:5232/":                   "http://192.0.2.1:5232/mcp http://192.0.2.1:6233/mcp",
 		"http://127.0.0.1:5232/":                   "http://127.0.0.1:5232/mcp http://127.0.0.1:6233/mcp",
@@ -92,7 +92,7 @@ func TestMCPPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, at := range mcpPlaces(rootOf(u), "6233") {
+		for _, at := range mcpPlaces(rootOf(u), settings.Config{MCP: settings.Address{Port: "6233"}}) {
 			got = append(got, at.String())
 		}
 		if strings.Join(got, " ") != want {

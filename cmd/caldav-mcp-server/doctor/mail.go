@@ -36,7 +36,7 @@ func (x *Examination) mailChecks() []check {
 
 // checks are all checks for this server.
 func (x *Examination) checks() []check {
-	return slices.Concat(checks(), x.mailChecks(), x.secondChecks())
+	return slices.Concat(checks(), x.fileChecks(), x.mailChecks(), x.secondChecks())
 }
 
 func (x *Examination) tryRelay(ctx context.Context) (string, error) {

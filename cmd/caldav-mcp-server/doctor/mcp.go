@@ -8,11 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/davclient"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 // rpcAnswer holds the fields that are read from a response of the MCP endpoint.
@@ -104,12 +106,13 @@ func (x *Examination) mcpChallenge(ctx context.Context) (string, error) {
 	if len(failures) == 1 {
 		return "", failures[0]
 	}
-	// With two candidates the server was called directly at its own ports, so no proxy is to blame.
+	// With two candidates the server was perhaps called directly at its own ports, so no proxy is to blame.
 	x.mcp = nil
 	what, _ := diagnose(failures[len(failures)-1])
 	return "", &checkError{
 		fmt.Sprintf("it is neither at %s nor at %s (%s)", x.mcpPlaces[0], x.mcpPlaces[1], what),
-		"if the MCP port is another one, --mcp-url names the endpoint, such as http://127.0.0.1:5233/mcp",
+		"is the server running there? If the endpoint has another URL, set MCP_URL, or give it with --mcp-url, such " +
+			"as " + x.root.Scheme + "://" + net.JoinHostPort(x.root.Hostname(), "5233") + settings.MCPPath,
 	}
 }
 

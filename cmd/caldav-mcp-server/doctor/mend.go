@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -36,6 +37,8 @@ var statusMends = map[int]string{
 		"at the address that the proxy uses?",
 	http.StatusServiceUnavailable: "the server or its database is not ready: run caldav-mcp-server health on its " +
 		"machine",
+	http.StatusInsufficientStorage: "the disk of the database is full, or the user's quota is used up: free space, " +
+		"or raise the quota (set-user --quota-bytes)",
 	http.StatusGatewayTimeout: "the proxy gets no response from the server: run caldav-mcp-server health on its " +
 		"machine",
 	http.StatusInternalServerError: "the server has an internal error; see its log for the request's id",
@@ -104,12 +107,16 @@ func diagnose(err error) (what, mend string) {
 		return err.Error(), a.mend
 	}
 	if s, ok := errors.AsType[*davclient.StatusError](err); ok {
-		return err.Error(), statusMends[s.Status]
+		return err.Error(), cmp.Or(statusMends[s.Status], unknownMend)
 	}
 	for _, f := range faults {
 		if f.is(err) {
 			return f.what, f.mend
 		}
 	}
-	return err.Error(), ""
+	return err.Error(), unknownMend
 }
+
+// unknownMend is the remedy for failures without one of their own.
+const unknownMend = "the logs of the server and of its proxy have more about it: look for requests of " + doctorAgent +
+	" at this time"

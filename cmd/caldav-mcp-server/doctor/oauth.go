@@ -76,7 +76,7 @@ func (x *Examination) fetch(ctx context.Context, at string, into any) error {
 	r.Header.Set("User-Agent", x.bare.Agent)
 	answer, err := x.bare.Transport.RoundTrip(r)
 	if err != nil {
-		return err
+		return unreached((&url.URL{Scheme: r.URL.Scheme, Host: r.URL.Host}).String(), err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
@@ -111,7 +111,9 @@ func (x *Examination) discover(ctx context.Context) (string, error) {
 		}
 	}
 	if len(w.resource.Servers) == 0 {
-		return "", &checkError{found[1] + " names no authorization server", "another program answers there"}
+		return "", &checkError{
+			found[1] + " names no authorization server", "another program answers there: " + wellKnownMend,
+		}
 	}
 	for _, at := range []string{wellKnownOf(w.resource.Servers[0]), wellKnownOf(x.mcp.String())} {
 		if err := x.fetch(ctx, at, &w.server); err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/davclient"
 	"caldav-mcp-server/server"
 )
@@ -26,15 +27,24 @@ func (x *Examination) askItself(ctx context.Context) error {
 	if x.itself != nil {
 		return nil
 	}
+	asked := x.Now()
 	found, err := x.dav.Ask(ctx, "PROPFIND", x.principal, "0", `<propfind xmlns="DAV:"><prop><base-url xmlns="`+
-		ownSpace+`"/><way xmlns="`+ownSpace+`"/></prop></propfind>`)
+		ownSpace+`"/><way xmlns="`+ownSpace+`"/><now xmlns="`+ownSpace+`"/><trouble xmlns="`+ownSpace+
+		`"/></prop></propfind>`)
 	if err != nil {
 		return err
 	}
 	for _, r := range found.Responses {
 		if way := r.Prop(ownSpace, "way"); way != nil {
 			word, peer, _ := strings.Cut(way.Trimmed(), " ")
-			x.itself = &saysItself{base: r.Prop(ownSpace, "base-url").Trimmed(), way: server.Way(word), peer: peer}
+			x.itself = &saysItself{
+				base: r.Prop(ownSpace, "base-url").Trimmed(), way: server.Way(word), peer: peer,
+				trouble: r.Prop(ownSpace, "trouble").Trimmed(),
+			}
+			// An older server does not tell its time.
+			if at, err := time.Parse(time.RFC3339Nano, r.Prop(ownSpace, "now").Trimmed()); err == nil {
+				x.itself.ahead = apart(at, asked, x.Now())
+			}
 			return nil
 		}
 	}
@@ -47,11 +57,17 @@ type saysItself struct {
 	way  server.Way
 	// peer is the remote address of its connection.
 	peer string
+	// ahead is how far its clock is before this machine's; negative if it is behind.
+	ahead time.Duration
+	// trouble is what it cannot do at present, in words.
+	trouble string
 }
 
-// proxied reports whether there is a proxy: the URL has TLS, or the server saw proxy headers.
+// proxied reports whether there is a proxy: the URL has TLS that the server did not decrypt, or the server saw proxy
+// headers.
 func (x *Examination) proxied() bool {
-	return x.root.Scheme == "https" || x.itself.way == server.WayBelieved || x.itself.way == server.WayUnbelieved
+	return x.root.Scheme == "https" && x.itself.way != server.WayTLS || x.itself.way == server.WayBelieved ||
+		x.itself.way == server.WayUnbelieved
 }
 
 // ownURL compares the requested URL with the server's BASE_URL.
@@ -72,11 +88,37 @@ func (x *Examination) ownURL(ctx context.Context) (string, error) {
 	case err == nil && sameURL(base, x.root):
 		return x.itself.base, nil
 	case !x.proxied() && here(x.root):
-		return x.itself.base + ", and the doctor bypassed its proxy", nil
+		return x.itself.base + ", and the doctor bypassed its proxy", x.answersAt(ctx, x.itself.base)
 	}
 	return "", &checkError{
 		"the server calls itself " + x.itself.base,
 		"set BASE_URL=" + want + ", or give apps that URL: links, tokens and invitations contain it",
+	}
+}
+
+// answersAt checks that a CalDAV server asks for a password at the URL in BASE_URL.
+func (x *Examination) answersAt(ctx context.Context, base string) error {
+	at, err := url.Parse(base)
+	if err != nil {
+		return err
+	}
+	answer, err := x.send(ctx, x.bare, "PROPFIND", at.JoinPath("/"), davclient.PropfindBody("d:current-user-principal"),
+		"Depth", "0")
+	if err == nil && answer.status != http.StatusUnauthorized {
+		err = &davclient.StatusError{Method: "PROPFIND", URL: base, Status: answer.status}
+	}
+	return unreached(base, err)
+}
+
+// unreached explains that the server was not found at the URL in BASE_URL.
+func unreached(base string, err error) error {
+	if err == nil {
+		return nil
+	}
+	what, mend := diagnose(err)
+	return &checkError{
+		"the server calls itself " + console.Shown(base) + ", but it was not found there: " + what,
+		"is BASE_URL=" + console.Shown(base) + " right? It must be the URL that users open. If it is right: " + mend,
 	}
 }
 
@@ -106,6 +148,8 @@ func (x *Examination) whoAsks(ctx context.Context) (string, error) {
 		return "through a proxy that forwards the client's address", nil
 	case x.itself.way == server.WayUnbelieved:
 		return "", untrusted
+	case x.itself.way == server.WayTLS:
+		return "without a proxy, with the server's own certificate", nil
 	case !x.proxied():
 		return "without a proxy", nil
 	case x.itself.way == server.WayUnsaid:

@@ -57,6 +57,34 @@ func (x *Examination) ifMatch(ctx context.Context) (string, error) {
 	}
 }
 
+// destination moves an event that does not exist. The server looks at the Destination first, so that its answer shows
+// whether the header arrived.
+func (x *Examination) destination(ctx context.Context) (string, error) {
+	if x.calendar() == nil {
+		return "", skippedError{"no calendar was found"}
+	}
+	from := x.calendar().JoinPath("doctor-" + x.NewID() + ".ics")
+	to := x.calendar().JoinPath("doctor-" + x.NewID() + ".ics")
+	answer, err := x.send(ctx, x.dav, "MOVE", from, "", "Destination", to.String(), "Overwrite", "F")
+	switch {
+	case err != nil:
+		return "", err
+	case answer.status == http.StatusNotFound:
+		return "404, as there is no such event", nil
+	case answer.status == http.StatusBadRequest:
+		return "", &checkError{
+			"MOVE is answered 400: the server got no Destination",
+			"the proxy drops the Destination header: without it, apps cannot move events to another calendar",
+		}
+	case answer.status == http.StatusBadGateway:
+		return "", &checkError{
+			"MOVE is answered 502: the Destination has a host that the server does not know",
+			"set BASE_URL to the URL for apps, and let the proxy keep the requested name in Host",
+		}
+	}
+	return "", &davclient.StatusError{Method: "MOVE", URL: from.String(), Status: answer.status}
+}
+
 // largeBody stands for an event with a picture. If the server refuses its content, the body has passed the proxy.
 func (x *Examination) largeBody(ctx context.Context) (string, error) {
 	status, at, err := x.write(ctx, probeHead+strings.Repeat(probeLine, largeProbe/len(probeLine))+probeEnd)
