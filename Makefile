@@ -35,11 +35,13 @@ WITHPG := $(GO) run ./internal/pgtest/withpg --
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# It runs the program of `make build`, so that nothing is compiled twice.
 .PHONY: run
 run: ## Run the server from source with SQLite (ARGS: more flags of serve)
-	@stale=$$($(GO) list -f '{{.Stale}}' modernc.org/sqlite 2>/dev/null); [ "$$stale" != true ] || \
+	@stale=$$(CGO_ENABLED=0 $(GO) list -trimpath -f '{{.Stale}}' modernc.org/sqlite 2>/dev/null); [ "$$stale" != true ] || \
 		echo "make run: the first time it is compiled, which takes some minutes" >&2
-	$(GO) run ./cmd/caldav-mcp-server serve $(ARGS)
+	@$(MAKE) --no-print-directory build
+	@exec $(OUT)caldav-mcp-server serve $(ARGS)
 
 # With the race detector, every program sleeps for a second before it exits, in case another goroutine still runs.
 # That is once for each of fifty packages; a twentieth of it is enough.
@@ -114,6 +116,10 @@ build: ## Build the static binary bin/caldav-mcp-server (COMMIT: the commit in i
 .PHONY: release
 release: ## Build and test binaries, packages, image, SBOM and checksums in dist/ (ARGS: more flags)
 	cd tools/release && $(GO) run . -root ../.. $(ARGS)
+
+.PHONY: module
+module: ## Write the module path of a repository into the source, for go install (MODULE=github.com/someone/name)
+	$(GO) run ./internal/modulepath $(MODULE)
 
 .PHONY: compat
 compat: ## Run real clients against the server on both engines

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -11,13 +12,14 @@ import (
 	"strings"
 )
 
-// platform is a target of binaries.
+// platform is a target of binaries. arm is ARMv7.
 type platform struct{ os, arch string }
 
 func platforms() []platform {
 	return []platform{
 		{"linux", "amd64"},
 		{"linux", "arm64"},
+		{"linux", "arm"},
 		{"darwin", "amd64"},
 		{"darwin", "arm64"},
 		{"windows", "amd64"},
@@ -26,6 +28,24 @@ func platforms() []platform {
 }
 
 func (p platform) String() string { return p.os + "/" + p.arch }
+
+// variant is the version of the instruction set in the name of an image's platform.
+func (p platform) variant() string {
+	if p.arch == "arm" {
+		return "v7"
+	}
+	return ""
+}
+
+// packaged is the architecture in the packages of a format.
+func (p platform) packaged(format string) string {
+	names := map[string]map[string]string{
+		"deb": {"arm": "armhf"},
+		"rpm": {"amd64": "x86_64", "arm64": "aarch64", "arm": "armv7hl"},
+		"apk": {"amd64": "x86_64", "arm64": "aarch64", "arm": "armv7"},
+	}
+	return cmp.Or(names[format][p.arch], p.arch)
+}
 
 // suffix returns the file extension of programs.
 func (p platform) suffix() string {
@@ -83,8 +103,8 @@ func (r *release) build(ctx context.Context, p platform) error {
 	c := exec.CommandContext(ctx, "make", "--no-print-directory", "build",
 		"COMMIT="+r.stamp.commit, "OUT="+filepath.Dir(r.binary(p))+"/")
 	c.Dir = r.root
-	c.Env = append(os.Environ(), "GOOS="+p.os, "GOARCH="+p.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOWORK=off",
-		"GOEXPERIMENT=")
+	c.Env = append(os.Environ(), "GOOS="+p.os, "GOARCH="+p.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOARM=7", "GOFLAGS=",
+		"GOWORK=off", "GOEXPERIMENT=")
 	c.Stdout, c.Stderr = r.log, r.log
 	return c.Run()
 }

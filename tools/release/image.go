@@ -105,7 +105,9 @@ func (r *release) image(context.Context) error {
 			return err
 		}
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{
-			Add: image, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: p.os, Architecture: p.arch}},
+			Add: image, Descriptor: v1.Descriptor{Platform: &v1.Platform{
+				OS: p.os, Architecture: p.arch, Variant: p.variant(),
+			}},
 		})
 	}
 	path, err := layout.Write(r.layoutDir(), mutate.IndexMediaType(empty.Index, types.OCIImageIndex))
@@ -151,7 +153,8 @@ func (r *release) imageOf(p platform, files []entry) (v1.Image, error) {
 		return nil, err
 	}
 	whole := made.DeepCopy()
-	whole.Architecture, whole.OS, whole.Created, whole.Config = p.arch, p.os, v1.Time{Time: r.stamp.at}, config()
+	whole.Architecture, whole.Variant, whole.OS = p.arch, p.variant(), p.os
+	whole.Created, whole.Config = v1.Time{Time: r.stamp.at}, config()
 	whole.Config.Labels = map[string]string{
 		"org.opencontainers.image.title": name, "org.opencontainers.image.version": r.stamp.version,
 		"org.opencontainers.image.licenses": "Apache-2.0",

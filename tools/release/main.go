@@ -3,6 +3,8 @@
 //
 //	go run . -root ../.. [-out dist] [-platforms linux/amd64,linux/arm64]
 //
+// Environment variables name the repository and hold the keys; see setting.
+//
 // The build is reproducible: the same source and Go version give the same bytes, since all times are the commit's.
 package main
 
@@ -26,6 +28,7 @@ type release struct {
 	root, out string
 	work      string // a directory that is removed at the end
 	stamp     stamp
+	setting   setting
 	platforms []platform
 	host      string // the binary for this machine, which generates the manual and completions
 	log       io.Writer
@@ -40,7 +43,9 @@ func steps() []step {
 		{"packages", (*release).packages},
 		{"image", (*release).image},
 		{"trial", (*release).try},
+		{"repositories", (*release).repositories},
 		{"checksums", (*release).checksums},
+		{"signature", (*release).sign},
 		{"what is behind", (*release).behind},
 	}
 }
@@ -85,6 +90,9 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 	if r.stamp, err = stampOf(ctx, r.root); err != nil {
 		return err
 	}
+	if r.setting, err = settingOf(os.Getenv, r.stamp.version); err != nil {
+		return err
+	}
 	return r.make(ctx)
 }
 
@@ -116,7 +124,7 @@ func (r *release) clear() error {
 		return err
 	}
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), name) && e.Name() != sums {
+		if !strings.HasPrefix(e.Name(), name) && !strings.HasPrefix(e.Name(), sums) {
 			return fmt.Errorf("%s has %s in it, which is of no release: name another directory with -out", r.out,
 				e.Name())
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/goreleaser/nfpm/v2"
+	_ "github.com/goreleaser/nfpm/v2/apk" // packages for Alpine
 	_ "github.com/goreleaser/nfpm/v2/deb" // packages for Debian and Ubuntu
 	"github.com/goreleaser/nfpm/v2/files"
 	_ "github.com/goreleaser/nfpm/v2/rpm" // packages for Fedora, openSUSE and their like
@@ -22,14 +23,17 @@ type format struct {
 	depends []string
 	// completions is the directory where zsh looks for completions from packages.
 	completions string
+	// openrc is set for systems with OpenRC instead of systemd.
+	openrc bool
 }
 
 // formats returns the supported formats.
 func formats() []format {
 	return []format{
 		// systemd-sysusers creates the server's user; for systems without systemd, Debian has it in a separate package.
-		{"deb", []string{"systemd | systemd-standalone-sysusers"}, "/usr/share/zsh/vendor-completions"},
-		{"rpm", []string{"systemd"}, "/usr/share/zsh/site-functions"},
+		{"deb", []string{"systemd | systemd-standalone-sysusers"}, "/usr/share/zsh/vendor-completions", false},
+		{"rpm", []string{"systemd"}, "/usr/share/zsh/site-functions", false},
+		{"apk", []string{"openrc"}, "/usr/share/zsh/site-functions", true},
 	}
 }
 
@@ -107,13 +111,12 @@ func squeeze(from, to string) error {
 func (r *release) layout(f format, p platform) files.Contents {
 	source := func(path string) string { return filepath.Join(r.root, filepath.FromSlash(path)) }
 	doc := "/usr/share/doc/" + name + "/"
-	list := []struct {
+	type place struct {
 		from, to, kind string
 		mode           os.FileMode
-	}{
+	}
+	list := []place{
 		{r.binary(p), "/usr/bin/" + name, "", 0o755},
-		{r.paper("unit"), "/usr/lib/systemd/system/" + name + ".service", "", 0o644},
-		{source("packaging/" + name + ".sysusers"), "/usr/lib/sysusers.d/" + name + ".conf", "", 0o644},
 		{source("packaging/environment"), "/etc/" + name + "/environment", "config|noreplace", 0o600},
 		{r.paper("man.gz"), "/usr/share/man/man1/" + name + ".1.gz", "", 0o644},
 		{r.paper("bash"), "/usr/share/bash-completion/completions/" + name, "", 0o644},
@@ -123,8 +126,15 @@ func (r *release) layout(f format, p platform) files.Contents {
 		{source("packaging/README.md"), doc + "packaging/README.md", "", 0o644},
 		{source("packaging/environment"), doc + "packaging/environment", "", 0o644},
 		{source("packaging/grafana.json"), doc + "packaging/grafana.json", "", 0o644},
+		{source("packaging/alerts.yml"), doc + "packaging/alerts.yml", "", 0o644},
 		{r.paper("changelog.gz"), doc + "changelog.gz", "", 0o644},
 		{source("README.md"), doc + "README.md", "", 0o644},
+	}
+	if f.openrc {
+		list = append(list, place{source("packaging/" + name + ".initd"), "/etc/init.d/" + name, "", 0o755})
+	} else {
+		list = append(list, place{r.paper("unit"), "/usr/lib/systemd/system/" + name + ".service", "", 0o644},
+			place{source("packaging/" + name + ".sysusers"), "/usr/lib/sysusers.d/" + name + ".conf", "", 0o644})
 	}
 	var all files.Contents
 	for _, l := range list {
@@ -146,10 +156,15 @@ func (r *release) info(mode os.FileMode) *files.ContentFileInfo {
 
 // pack writes a package.
 func (r *release) pack(f format, p platform) error {
-	script := func(name string) string { return filepath.Join(r.root, "packaging", "scripts", name) }
+	scripts, version := "scripts", r.stamp.packed
+	if f.openrc {
+		scripts, version = "scripts-openrc", alpineVersion(version)
+	}
+	script := func(name string) string { return filepath.Join(r.root, "packaging", scripts, name) }
 	info := nfpm.WithDefaults(&nfpm.Info{
-		Name: name, Arch: p.arch, Platform: "linux", Version: r.stamp.packed, VersionSchema: "none", Release: "1",
-		Section: "net", Priority: "optional", Maintainer: "The authors of " + name + " <root@localhost>",
+		Name: name, Arch: strings.Replace(p.arch+p.variant(), "armv7", "arm7", 1), Platform: "linux",
+		Version: version, VersionSchema: "none", Release: "1",
+		Section: "net", Priority: "optional", Maintainer: r.setting.maintainer, Homepage: r.setting.homepage(),
 		Description: "calendar server for apps (CalDAV) and assistants (MCP)\n" +
 			"Keeps calendars and tasks in a SQLite file or in Postgres. Programs and\n" +
 			"phones reach them by CalDAV, assistants by the Model Context Protocol,\n" +
@@ -177,4 +192,19 @@ func (r *release) pack(f format, p platform) error {
 	return create(filepath.Join(r.out, packager.ConventionalFileName(info)), func(w io.Writer) error {
 		return packager.Package(info, w)
 	})
+}
+
+// alpineVersion converts a version to the syntax of apk, which has no ~: 0.2.0~rc1 is 0.2.0_rc1, and a version in
+// development 0.2.0_alpha with the time of its commit.
+func alpineVersion(packed string) string {
+	packed, _, _ = strings.Cut(packed, "+")
+	numbers, rest, before := strings.Cut(packed, "~")
+	if at, ok := strings.CutPrefix(rest, "dev."); ok {
+		at, _, _ = strings.Cut(at, ".")
+		return numbers + "_alpha" + at
+	}
+	if before {
+		return numbers + "_" + rest
+	}
+	return numbers
 }

@@ -33,6 +33,7 @@ func (r *release) try(ctx context.Context) error {
 		}{
 			{"deb", r.unpackDeb, "usr/bin/" + name},
 			{"rpm", r.unpackRPM, "usr/bin/" + name},
+			{"apk", r.unpackAPK, "usr/bin/" + name},
 			{"image", r.unpackImage, "usr/local/bin/" + name},
 		}
 		for _, t := range trials {
@@ -56,19 +57,17 @@ func (r *release) try(ctx context.Context) error {
 }
 
 // packageFile returns the package of a platform.
-func (r *release) packageFile(ending string, names ...string) (string, error) {
-	for _, arch := range names {
-		found, err := filepath.Glob(filepath.Join(r.out, "*"+arch+ending))
-		if err != nil || len(found) == 1 {
-			return strings.Join(found, ""), err
-		}
+func (r *release) packageFile(ending string, p platform) (string, error) {
+	found, err := filepath.Glob(filepath.Join(r.out, "*[._]"+p.packaged(ending[1:])+ending))
+	if err == nil && len(found) != 1 {
+		err = fmt.Errorf("there are %d files *%s of %s in %s", len(found), ending, p, r.out)
 	}
-	return "", fmt.Errorf("there is no file *%s in %s", ending, r.out)
+	return strings.Join(found, ""), err
 }
 
 // unpackDeb installs the package with dpkg into a separate root, including the scripts.
 func (r *release) unpackDeb(ctx context.Context, p platform, root string) error {
-	path, err := r.packageFile(".deb", "_"+p.arch)
+	path, err := r.packageFile(".deb", p)
 	if err != nil {
 		return err
 	}
@@ -113,7 +112,7 @@ func (r *release) unpackDeb(ctx context.Context, p platform, root string) error 
 }
 
 func (r *release) unpackRPM(_ context.Context, p platform, root string) error {
-	path, err := r.packageFile(".rpm", p.arch, map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[p.arch])
+	path, err := r.packageFile(".rpm", p)
 	if err != nil {
 		return err
 	}
@@ -142,6 +141,16 @@ func (r *release) unpackRPM(_ context.Context, p platform, root string) error {
 	return nil
 }
 
+// unpackAPK extracts the files; the package is three tarballs after one another.
+func (r *release) unpackAPK(ctx context.Context, p platform, root string) error {
+	path, err := r.packageFile(".apk", p)
+	if err != nil {
+		return err
+	}
+	_, err = output(ctx, root, "tar", "-x", "-z", "--ignore-zeros", "-C", root, "-f", path)
+	return err
+}
+
 // unpackImage extracts an image's layers in order, as an engine does.
 func (r *release) unpackImage(ctx context.Context, p platform, root string) error {
 	index, err := layout.ImageIndexFromPath(r.layoutDir())
@@ -161,7 +170,7 @@ func (r *release) unpackImage(ctx context.Context, p platform, root string) erro
 		return err
 	}
 	for _, m := range images.Manifests {
-		if m.Platform.Equals(v1.Platform{OS: p.os, Architecture: p.arch}) {
+		if m.Platform.Equals(v1.Platform{OS: p.os, Architecture: p.arch, Variant: p.variant()}) {
 			image, err := inner.Image(m.Digest)
 			if err != nil {
 				return err
@@ -176,7 +185,10 @@ func (r *release) unpackImage(ctx context.Context, p platform, root string) erro
 	return errors.New("the index has no such image")
 }
 
-var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
+var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64, "arm": elf.EM_ARM}
+
+// emulators run programs of other machines (qemu-user), if they are installed.
+var emulators = map[string]string{"arm64": "qemu-aarch64", "arm": "qemu-arm"}
 
 // tryProgram checks the program in an unpacked root and, if it matches this machine, runs the server.
 func (r *release) tryProgram(ctx context.Context, p platform, root, path string, jail bool) error {
@@ -192,8 +204,14 @@ func (r *release) tryProgram(ctx context.Context, p platform, root, path string,
 		return fmt.Errorf("it wants %v", libraries)
 	}
 	if (platform{runtime.GOOS, runtime.GOARCH}) != p {
-		fmt.Fprintf(r.log, "%s: unpacked, of the right machine\n", p)
-		return nil
+		emulator, err := exec.LookPath(emulators[p.arch])
+		if err != nil {
+			fmt.Fprintf(r.log, "%s: unpacked, of the right machine\n", p)
+			return nil
+		}
+		said, err := output(ctx, root, emulator, filepath.Join(root, path), "version")
+		fmt.Fprintf(r.log, "%s: emulated: %s\n", p, said)
+		return err
 	}
 	jail = jail && os.Geteuid() == 0
 	program := func(ctx context.Context, args ...string) *exec.Cmd {
