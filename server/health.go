@@ -50,10 +50,10 @@ func alive(w http.ResponseWriter, _ *http.Request) {
 	say(w, http.StatusOK, "alive")
 }
 
-// Impaired is the error of a server that answers requests, but refuses some of them.
-type Impaired struct{ Why string }
+// ImpairedError is the error of a server that answers requests, but refuses some of them.
+type ImpairedError struct{ Why string }
 
-func (e Impaired) Error() string { return e.Why }
+func (e ImpairedError) Error() string { return e.Why }
 
 // ready reports whether requests can be served now. An impaired server is ready: without it, its users could not even
 // read.
@@ -63,7 +63,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	err := s.readiness.ask(r.Context(), s.config.Now, s.config.Ready)
-	impaired, still := errors.AsType[Impaired](err)
+	impaired, still := errors.AsType[ImpairedError](err)
 	switch {
 	case still:
 		say(w, http.StatusOK, "ready, but "+impaired.Why)

@@ -308,7 +308,7 @@ func TestHealth(t *testing.T) {
 		{"HEAD", "/readyz", nil, 200, ""},
 		{"GET", "/healthz", errors.New("the database is away"), 200, "alive\n"},
 		{"GET", "/readyz", errors.New("the database is away"), 503, "not ready: the database is away\n"},
-		{"GET", "/readyz", Impaired{Why: "the disk is full"}, 200, "ready, but the disk is full\n"},
+		{"GET", "/readyz", ImpairedError{Why: "the disk is full"}, 200, "ready, but the disk is full\n"},
 		{"GET", "/readyz", nil, 200, "ready\n"},
 		{"POST", "/readyz", nil, 405, "only GET and HEAD\n"},
 		{"GET", "/readyz/", nil, 418, ""},

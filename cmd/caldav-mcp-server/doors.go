@@ -329,7 +329,7 @@ func readiness(ctx context.Context, h *app.App) error {
 		return errors.New("the database has the tables of another version")
 	}
 	if h.Store.DiskFull(ctx) {
-		return server.Impaired{Why: "the disk of the database is full: changes are refused until it has room"}
+		return server.ImpairedError{Why: "the disk of the database is full: changes are refused until it has room"}
 	}
 	return nil
 }

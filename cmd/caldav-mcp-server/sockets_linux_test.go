@@ -17,7 +17,7 @@ func TestSockets(t *testing.T) {
 	var files []*os.File
 	var addrs []string
 	for range 2 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,11 @@ func TestSockets(t *testing.T) {
 	c, log = start("caldav:mcp")
 	// A connection before the server is ready waits in the socket.
 	for _, addr := range addrs {
-		answer, err := http.Get("http://" + addr + "/healthz")
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+"/healthz", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.DefaultClient.Do(r)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, log.String())
 		}

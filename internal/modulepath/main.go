@@ -5,10 +5,10 @@ package main
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"log"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,13 +18,13 @@ import (
 )
 
 func main() {
+	log.SetFlags(0)
+	log.SetPrefix("modulepath: ")
 	if len(os.Args) != 2 || !strings.Contains(os.Args[1], "/") {
-		fmt.Fprintln(os.Stderr, "usage: modulepath PATH, such as github.com/someone/caldav-mcp-server")
-		os.Exit(2)
+		log.Fatal("it needs a path, such as github.com/someone/caldav-mcp-server")
 	}
 	if err := rename(".", os.Args[1]); err != nil {
-		fmt.Fprintln(os.Stderr, "modulepath:", err)
-		os.Exit(1)
+		log.Fatal(err)
 	}
 }
 
@@ -50,6 +50,7 @@ func rename(dir, to string) error {
 		return err
 	}
 	if err := replace(filepath.Join(dir, linterRules), func(text []byte) ([]byte, error) {
+		text = bytes.ReplaceAll(text, []byte("module-path: "+from+"\n"), []byte("module-path: "+to+"\n"))
 		return regexp.MustCompile(`(\s)`+regexp.QuoteMeta(from)+`/`).ReplaceAll(text, []byte("${1}"+to+"/")), nil
 	}); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
