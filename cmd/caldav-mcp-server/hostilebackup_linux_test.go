@@ -8,9 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
-	"syscall"
 	"testing"
+	"time"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
@@ -26,17 +28,43 @@ func TestHostileBackupTakesLittleMemory(t *testing.T) {
 		}
 		check := exec.CommandContext(t.Context(), console.Program, "restore", "--check", path)
 		check.Env = []string{"PATH=" + os.Getenv("PATH"), "DATA_DIR=" + t.TempDir()}
-		said, err := check.CombinedOutput()
-		if err == nil || !strings.Contains(string(said), "nothing was changed") {
-			t.Errorf("%s: %v, %s", name, err, said)
+		var said bytes.Buffer
+		check.Stdout, check.Stderr = &said, &said
+		if err := check.Start(); err != nil {
+			t.Fatal(err)
 		}
-		used := check.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
+		used, err := highest(check)
+		if err == nil || !strings.Contains(said.String(), "nothing was changed") {
+			t.Errorf("%s: %v, %s", name, err, said.String())
+		}
 		t.Logf("%s: %d KiB", name, used)
 		if used > most {
 			t.Errorf("%s: the check took %d KiB of memory, more than %d", name, used, most)
 		}
 	}
 }
+
+// highest waits for a program, and returns the most memory that it had, in KiB. The kernel's figure after its end also
+// counts this process, which started it.
+func highest(c *exec.Cmd) (used int, err error) {
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	ticker := time.NewTicker(2 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		select {
+		case err := <-ended:
+			return used, err
+		case <-ticker.C:
+		}
+		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.Process.Pid))
+		if found := highWater.FindSubmatch(status); found != nil {
+			used, _ = strconv.Atoi(string(found[1]))
+		}
+	}
+}
+
+var highWater = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
 
 // writeHostile writes a backup with a table of one column, and lines of some lengths.
 func writeHostile(path string, lines []int) error {
