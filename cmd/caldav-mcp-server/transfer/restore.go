@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -90,6 +91,9 @@ func (o *restoreOptions) check(d *command.Context, operands []string) (err error
 	return errors.New("it needs either a FILE, or --user, --calendar and --as-of")
 }
 
+// checkMemory is the memory above which the check of a file collects garbage at once: rows may be long.
+const checkMemory = 48 << 20
+
 func restoreFile(ctx context.Context, d *command.Context, path string, o restoreOptions) (err error) {
 	f, err := os.Open(path) // the administrator names the program's files
 	if err != nil {
@@ -107,7 +111,9 @@ func restoreFile(ctx context.Context, d *command.Context, path string, o restore
 	file, err := backup.Open(f, info.Size(), keys...)
 	bar := d.NewProgress()
 	if err == nil {
+		before := debug.SetMemoryLimit(checkMemory)
 		err = file.Check(rowsOf(bar, "checking"))
+		debug.SetMemoryLimit(before)
 		bar.Clear()
 	}
 	if err != nil {
