@@ -14,7 +14,7 @@ import (
 	"caldav-mcp-server/store"
 )
 
-// troubles reports what the server cannot do at present, such as storing changes on a full disk.
+// troubles reports a present trouble of the server, such as a full disk.
 func (x *Examination) troubles(ctx context.Context) (string, error) {
 	if err := x.askItself(ctx); err != nil {
 		return "", err

@@ -59,7 +59,7 @@ type saysItself struct {
 	peer string
 	// ahead is how far its clock is before this machine's; negative if it is behind.
 	ahead time.Duration
-	// trouble is what it cannot do at present, in words.
+	// trouble is its present trouble in words, or "".
 	trouble string
 }
 

@@ -32,7 +32,7 @@ func namedDraft(dir string) (draft, error) {
 	}, nil
 }
 
-// draftAge is how long nobody has written to the draft of a program that was killed.
+// draftAge is the time without a write after which the program of a draft must have been killed.
 const draftAge = time.Hour
 
 // removeDrafts removes the drafts of programs that were killed.
