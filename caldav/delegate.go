@@ -143,8 +143,8 @@ func writeProxyFor(access calendar.Access) func(*resource, *dav.Markup) error {
 	}
 }
 
-// writeProxyMembership writes the groups of delegates that the caller is in, or those of the caller that another user
-// is in (RFC 3744 §4.4).
+// writeProxyMembership writes the groups of delegates that the caller is in. For another user, it writes the groups of
+// the caller that this user is in (RFC 3744 §4.4).
 func writeProxyMembership(r *resource, m *dav.Markup) error {
 	if r.other != nil {
 		all, err := r.x.delegates()

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Right limits what a token may do in a calendar. See docs/decisions/0128-rights-per-calendar.md.
+// Right is a limit on the use of a calendar by a token. See docs/decisions/0128-rights-per-calendar.md.
 type Right string
 
 // The rights. RightWrite allows all that the token's scopes allow.

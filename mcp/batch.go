@@ -129,7 +129,7 @@ func (b toolbox) changeMany(ctx context.Context, c *call, in *manyChanges) (answ
 	return answer{v.prose(), v}, nil
 }
 
-// inView returns the changes for a view. The user can make those of a preview there, if the token may write.
+// inView returns the changes for a view. The user can make the changes of a preview there, if the token may write.
 func (v manyView) inView(c *call, in *manyChanges) (list []views.Change) {
 	for i, one := range v.Changes {
 		change := views.Change{

@@ -67,7 +67,7 @@ type suggestedView struct {
 	manyView
 }
 
-// unlessSuggested runs a tool, or lets it propose if a calendar allows nothing else. A call with several changes is
+// unlessSuggested runs a tool, or lets it propose if a calendar allows only that. A call with several changes is
 // proposed as a whole.
 func (b toolbox) unlessSuggested(ctx context.Context, c *call, t tool, w job) (answer, error) {
 	a, err := w.do(ctx, c)
@@ -130,7 +130,7 @@ func (b toolbox) suggested(ctx context.Context, c *call, z zoned, v manyView) (a
 
 // A client that can open pages (elicitation of mode "url") shows its user the page of a new suggestion. Its answer says
 // nothing about the decision, because the client is the program that may not decide. Only the page accepts, for the
-// user who is signed in there. So the call has the same result whatever the client answers.
+// user who is signed in there. So the result of the call does not depend on the answer of the client.
 
 // suggestionMark begins the digest of a question that leads to the page of a suggestion.
 const suggestionMark = "suggestion-"

@@ -255,7 +255,7 @@ type question struct {
 	state string
 	// page is the URL of a page for the user to open, or "" for a question that is answered in the client.
 	page string
-	// suggestion is set if the page is that of a suggestion.
+	// suggestion is set if the page shows a suggestion.
 	suggestion calendar.SuggestionID
 }
 

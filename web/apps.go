@@ -95,7 +95,7 @@ func (p appPages) apps() ([]app, error) {
 	return list, nil
 }
 
-// less describes the calendars in which a token may do less than its scopes allow.
+// less describes the calendars with fewer rights than the scopes of a token.
 func (p appPages) less(t auth.Token, all []calendar.Calendar) string {
 	words := func(r calendar.Right) string { return p.lang.Text("right." + string(r)) }
 	var texts []string

@@ -233,7 +233,7 @@ func (p welcomePages) welcome() (welcomeContent, error) {
 type Check struct {
 	// Name is a key of checkTexts. Result is ok, failed or skipped.
 	Name, Result string
-	// Detail is what was found, Mend the remedy. They are in English, as in the log.
+	// Detail describes the fault, Mend the remedy. They are in English, as in the log.
 	Detail, Mend string
 }
 

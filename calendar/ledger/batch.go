@@ -96,8 +96,8 @@ func (b *Batch) Before(in calendar.CalendarID, uid calendar.UID) *calendar.Objec
 	return nil
 }
 
-// Base returns the stored state of the object that a planned one comes from: its own, or that of the series that it
-// was split from. It is nil if the object is new.
+// Base returns the stored object that a planned one comes from: an earlier version, or the series that it was split
+// from. It is nil if the object is new.
 func (b *Batch) Base(in calendar.CalendarID, uid calendar.UID) *calendar.Object {
 	p := b.plan(in, uid)
 	if p != nil && p.from != "" {

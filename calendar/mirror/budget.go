@@ -44,8 +44,8 @@ func (b *budgets) Work() Work {
 	return b.total
 }
 
-// spend counts the work of a sync. A feed lists all its entries if one has changed. An account lists only those that it
-// calls changed, and each of them is fetched.
+// spend counts the work of a sync. A feed lists all its entries if one has changed. An account lists only its
+// changed entries, and each of them is fetched.
 func (b *budgets) spend(owner calendar.UserID, now time.Time, done looked, feed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -98,7 +98,7 @@ func (b *budgets) churn(id calendar.AccountID, done looked) int {
 // errSpent is the error for an account of a user whose budget is used up. The account shows it until the next day.
 var errSpent = calendar.Errorf(calendar.TooLarge, "",
 	"your linked calendars have caused as much work today as they may, so they are fetched again tomorrow (UTC)").
-	Advising("unlink those that are large or change completely each time, or ask the administrator for a higher " +
+	Advising("unlink large ones and any that change completely each time, or ask the administrator for a higher " +
 		"FEED_BUDGET")
 
 // postpone makes an account wait for the next day.

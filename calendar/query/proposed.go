@@ -99,7 +99,7 @@ func brief(text string) string {
 	return strings.ToValidUTF8(text[:longestProposed], "") + "…"
 }
 
-// titleOf says what is suggested.
+// titleOf describes the suggestion in a title.
 func titleOf(part lookup.ProposedPart, summary string) string {
 	if summary == "" {
 		summary = "(no title)"

@@ -126,7 +126,7 @@ func paged[T any](ctx context.Context, a *Account, link string) (items []T, next
 func (a *Account) told(
 	ctx context.Context, remote string, items []*Event, out *mirror.Changes, next *cursor,
 ) error {
-	// instances are the series with reported instances, hidden those that the account cannot see.
+	// instances are the series with reported instances; hidden are series that the account cannot see.
 	done, instances, hidden := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, e := range items {
 		instances[e.SeriesID] = true
@@ -234,7 +234,7 @@ func (a *Account) listed(
 }
 
 // ids lists all events of a calendar, with their types and the times of their last changes. Graph numbers the events of
-// a list: a deletion meanwhile moves those behind it to an earlier page, which was read already. So a list of several
+// a list: a deletion meanwhile moves later events to an earlier page, which was read already. So a list of several
 // pages is read twice, and may contain an event twice.
 func (a *Account) ids(ctx context.Context, remote string) ([]*Event, error) {
 	const page = 1000

@@ -15,7 +15,7 @@ type Change struct {
 	Conflicts, Declined, Warnings []string
 	// Call is the change as change_many takes it, nil if the view cannot make it. ETag is the version that it changes.
 	Call json.RawMessage
-	// Object identifies what it changes.
+	// Object identifies the changed event.
 	Object, ETag string
 }
 

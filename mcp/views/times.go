@@ -15,7 +15,7 @@ type Slot struct {
 	Outside, Busy []string
 }
 
-// Person is somebody in a time zone.
+// Person is a guest with a time zone.
 type Person struct {
 	Name string
 	Zone *time.Location

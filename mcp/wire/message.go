@@ -132,7 +132,7 @@ func abilities(capabilities json.RawMessage) (asks, opens bool) {
 	return asks || len(declared.Elicitation) == 0, opens
 }
 
-// The extension MCP Apps, with which hosts show HTML pages next to results, and the type of such a page.
+// The extension MCP Apps: hosts show HTML pages of this type next to results.
 const (
 	ViewExtension = "io.modelcontextprotocol/ui"
 	ViewType      = "text/html;profile=mcp-app"

@@ -71,8 +71,8 @@ func (h *App) CheckMasterKey(ctx context.Context, c settings.Config) error {
 		locked, len(accounts), place, MasterKeyFile)
 }
 
-// accountBudgets is the daily budget of a user's CalDAV accounts, in those of feeds. Their owner writes there as well, so
-// they wait only for what no calendar in use needs.
+// accountBudgets is the daily budget of a user's CalDAV accounts, as a multiple of the budget of feeds. It is high: a
+// calendar in use never reaches it.
 const accountBudgets = 4
 
 // providers are the kinds of accounts that can be linked.

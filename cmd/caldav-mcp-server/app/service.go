@@ -143,7 +143,7 @@ func (h *App) ChangeService(ctx context.Context, set map[string]string, forget [
 	return h.Store.ChangeSettings(ctx, set, forget)
 }
 
-// NewUserDefaults returns the defaults of new users, and the names of those that the server was started with.
+// NewUserDefaults returns the defaults of new users, and the names of the ones that were given at the start.
 func (h *App) NewUserDefaults(ctx context.Context) (d auth.Defaults, fixed []string, err error) {
 	all, err := h.ServerSettings(ctx)
 	for _, s := range all {

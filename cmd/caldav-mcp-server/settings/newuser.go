@@ -35,14 +35,14 @@ func newUserRows() []Setting {
 	return []Setting{
 		{
 			Env: newUserTimezone, Placeholder: "ZONE", Groups: ServiceGroup,
-			About: "time zone of new users, such as Europe/Berlin; if not set, that of their browser",
+			About: "time zone of new users, such as Europe/Berlin; if not set, their browser chooses",
 			Set: text("is not a time zone such as Europe/Berlin", func(d *auth.Defaults) *string {
 				return &d.Timezone
 			}),
 		},
 		{
 			Env: newUserLanguage, Placeholder: "TAG", Groups: ServiceGroup,
-			About: "language of new users, such as de; if not set, that of their browser",
+			About: "language of new users, such as de; if not set, their browser chooses",
 			Set: text("is not a language of the pages, such as en", func(d *auth.Defaults) *string {
 				return &d.Language
 			}),
@@ -54,7 +54,7 @@ func newUserRows() []Setting {
 		},
 		{
 			Env: newUserClock, Placeholder: "12|24", Groups: ServiceGroup,
-			About: "clock of new users; if not set, that of their language",
+			About: "clock of new users; if not set, their language chooses",
 			Set:   text("is neither 12 nor 24", func(d *auth.Defaults) *string { return &d.Clock }),
 		},
 		{

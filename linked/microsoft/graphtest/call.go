@@ -321,7 +321,7 @@ func (s *Server) next(q *request) (page, bool, *problem) {
 	return rest, true, nil
 }
 
-// listed answers a list of events. Its pages are numbered: an event that is deleted meanwhile moves those behind it.
+// listed answers a list of events. Its pages are numbered: if an event is deleted meanwhile, later events move.
 // https://learn.microsoft.com/en-us/graph/query-parameters#skip
 func (s *Server) listed(q *request, entries []*entry) (int, any, *problem) {
 	all := page{items: []any{}}
