@@ -51,8 +51,8 @@ type SuggestedPart struct {
 
 // The calendar "Proposed" is generated for CalDAV clients. See docs/decisions/0129-proposed-calendar.md.
 const (
-	ProposedID      CalendarID = "proposed"
-	ProposedSegment Segment    = "proposed-by-assistants"
+	ProposedID      = "proposed"
+	ProposedSegment = "proposed-by-assistants"
 )
 
 // Proposed reports whether the calendar is the generated one that shows a user's suggestions to CalDAV clients.

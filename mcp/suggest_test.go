@@ -107,8 +107,8 @@ func TestSuggestions(t *testing.T) {
 		if diff := cmp.Diff(before, h.observed(t, door)); diff != "" {
 			t.Errorf("a suggestion is seen (-before +after):\n%s", diff)
 		}
-		h.refuses(t, door, "claude", "share_calendar", params{"calendar_id": work, "user": "bob"}, "lacks")
-		h.refuses(t, door, "claude", "move_event", params{
+		h.refuses(t, door, "share_calendar", params{"calendar_id": work, "user": "bob"}, "lacks")
+		h.refuses(t, door, "move_event", params{
 			"calendar_id": work, "event_uid": "plan", "to_calendar_id": home,
 		}, "to_calendar_id")
 
@@ -157,7 +157,7 @@ func TestSuggestions(t *testing.T) {
 		}
 		list("accepted 0", "accepted 0", "open 1")
 		use(t, door, "claude", "withdraw_proposal", params{"id": gone.ID}, new(withdrawnView))
-		h.refuses(t, door, "claude", "withdraw_proposal", params{"id": made.ID}, "may have decided it")
+		h.refuses(t, door, "withdraw_proposal", params{"id": made.ID}, "may have decided it")
 		list("accepted 0", "accepted 0")
 		assistant := h.callers["claude"]
 		assistant.Assistant = true
@@ -255,9 +255,9 @@ func (h *house) try(t *testing.T, door, token, tool string, args params) string 
 	return do(t, request(t, "POST", door, token, data, "MCP-Protocol-Version", "2025-11-25")).body
 }
 
-func (h *house) refuses(t *testing.T, door, token, tool string, args params, want string) {
+func (h *house) refuses(t *testing.T, door, tool string, args params, want string) {
 	t.Helper()
-	if got := h.try(t, door, token, tool, args); !strings.Contains(got, want) || !strings.Contains(got, "error") {
+	if got := h.try(t, door, "claude", tool, args); !strings.Contains(got, want) || !strings.Contains(got, "error") {
 		t.Errorf("%s: %s, want an error with %q", tool, got, want)
 	}
 }
@@ -329,18 +329,18 @@ func TestRightsPerCalendar(t *testing.T) {
 			t.Errorf("a mixed batch is proposed with %d changes", len(made.Changes))
 		}
 		change("delete_event", params{"calendar_id": home, "event_uid": "plan1"}, home, true)
-		h.refuses(t, door, "claude", "share_calendar", params{
+		h.refuses(t, door, "share_calendar", params{
 			"calendar_id": work, "username": "bob", "permission": "read",
 		}, "scope")
-		h.refuses(t, door, "claude", "delete_calendar", params{"calendar_id": work}, "scope")
-		h.refuses(t, door, "claude", "update_calendar", params{"calendar_id": work, "name": "X"}, "scope")
-		h.refuses(t, door, "claude", "create_calendar", params{"name": "X"}, "scope")
-		h.refuses(t, door, "claude", "move_event", params{
+		h.refuses(t, door, "delete_calendar", params{"calendar_id": work}, "scope")
+		h.refuses(t, door, "update_calendar", params{"calendar_id": work, "name": "X"}, "scope")
+		h.refuses(t, door, "create_calendar", params{"name": "X"}, "scope")
+		h.refuses(t, door, "move_event", params{
 			"calendar_id": work, "event_uid": "plan0", "to_calendar_id": home,
 		}, "to_calendar_id")
 		c.Rights.Of[work] = calendar.RightRead
 		h.callers["claude"] = c
-		h.refuses(t, door, "claude", "patch_event", params{
+		h.refuses(t, door, "patch_event", params{
 			"calendar_id": work, "event_uid": "plan0", "title": "Newest",
 		}, "scope")
 	})

@@ -37,8 +37,8 @@ type Record struct {
 	// no event; failed means that it failed in spite of its status. See audit.
 	did, whom     string
 	quiet, failed bool
-	// change is the first change of the request in the journal, changes is their number. Work that the request began may
-	// add to them while the request ends.
+	// change is the first change of the request in the journal, changes is their number. Work that the request began
+	// may add to them while the request ends.
 	change  atomic.Pointer[string]
 	changes atomic.Int64
 }

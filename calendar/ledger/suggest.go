@@ -300,7 +300,8 @@ func (c Considered) accept(ctx context.Context) ([]calendar.Told, error) {
 // into that calendar, and its address is returned. For any other change the address is zero.
 //
 // Nothing is lost silently: an event that was changed in the app is refused, and so is a suggestion that would
-// overwrite values that have changed since. If the suggestion was accepted before, nothing happens: apps repeat requests.
+// overwrite values that have changed since. If the suggestion was accepted before, nothing happens, because apps repeat
+// requests.
 func (s *Suggester) AcceptMoved(
 	ctx context.Context, c calendar.Caller, m *meter.Meter, uid calendar.UID, shown, moved []byte,
 	into calendar.Calendar,

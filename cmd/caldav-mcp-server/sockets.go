@@ -13,9 +13,12 @@ const firstSocket = 3
 
 // sockets returns the listeners that systemd opened for this process (sd_listen_fds(3)), by the door in their name.
 func sockets(env map[string]string, pid int) (map[string]net.Listener, error) {
-	count, err := strconv.Atoi(env["LISTEN_FDS"])
-	if err != nil || env["LISTEN_PID"] != strconv.Itoa(pid) {
+	if env["LISTEN_FDS"] == "" || env["LISTEN_PID"] != strconv.Itoa(pid) {
 		return nil, nil // there are none, or they are for another process
+	}
+	count, err := strconv.Atoi(env["LISTEN_FDS"])
+	if err != nil {
+		return nil, fmt.Errorf("LISTEN_FDS: %w", err)
 	}
 	names := strings.Split(env["LISTEN_FDNAMES"], ":")
 	all := map[string]net.Listener{}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"filippo.io/age"
 )
@@ -198,7 +199,8 @@ func (t Table) row(line []byte) ([]any, error) {
 	if err := json.Unmarshal(line, &cells); err != nil {
 		return nil, err
 	}
-	if n := len(t.Columns); n > maxColumns || cells[n] != nil || n > 0 && cells[n-1] == nil {
+	n := len(t.Columns)
+	if n > maxColumns || slices.IndexFunc(cells[:], func(p part) bool { return p == nil }) != n {
 		return nil, fmt.Errorf("it does not have %d values, as there are columns", n)
 	}
 	values := make([]any, len(t.Columns))

@@ -22,8 +22,8 @@ func (x *Examination) troubles(ctx context.Context) (string, error) {
 	if x.itself.trouble != "" {
 		return "", &checkError{
 			x.itself.trouble,
-			"free space on the disk of the database; for another reason, look at the server's log. The server goes on " +
-				"by itself",
+			"free space on the disk of the database; for another reason, look at the server's log. The server goes " +
+				"on by itself",
 		}
 	}
 	return "nothing is in its way", nil
