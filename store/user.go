@@ -47,15 +47,18 @@ func (s userStore) InsertUser(ctx context.Context, u calendar.User, h auth.Hash)
 	return s.transact(ctx, func(t *transaction) error {
 		err := t.Run(ctx, `INSERT INTO users (id, name, display_name, email, timezone, created, admin, disabled,
 			week_start, working_days, working_hours, quota_calendars, quota_objects, quota_bytes, is_group, place,
-			capacity, bookers, by_hand, language, browser_language, second_zone, clock, week_numbers_off,
-			working_hours_off, shortcuts_off)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-			$23, $24, $25, $26)`,
+			capacity, bookers, by_hand)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
 			u.ID, u.Name, u.DisplayName, u.Email, u.Timezone, u.Created.Unix(), u.Admin, u.Disabled, u.WeekStart,
 			u.WorkingDays, u.WorkingHours,
 			u.Quota.Calendars, u.Quota.Objects, u.Quota.Bytes, u.Group, u.Room.Kind, u.Room.Capacity,
-			u.Room.Bookers, u.Room.ByHand, u.Language, u.BrowserLanguage, u.View.SecondZone, u.View.Clock,
-			u.View.WeekNumbersOff, u.View.WorkingHoursOff, u.View.ShortcutsOff)
+			u.Room.Bookers, u.Room.ByHand)
+		if err == nil && (u.Language != "" || u.BrowserLanguage != "" || u.View != (calendar.ViewSettings{})) {
+			err = t.Run(ctx, `UPDATE users SET language = $2, browser_language = $3, second_zone = $4, clock = $5,
+				week_numbers_off = $6, working_hours_off = $7, shortcuts_off = $8 WHERE id = $1`,
+				u.ID, u.Language, u.BrowserLanguage, u.View.SecondZone, u.View.Clock, u.View.WeekNumbersOff,
+				u.View.WorkingHoursOff, u.View.ShortcutsOff)
+		}
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/internal/testdb"
 )
@@ -26,7 +28,8 @@ func TestProcessesFollowTheServersSettings(t *testing.T) {
 			}
 		}
 		must(one.Declare(ctx, nil))
-		if got := one.Service(); got != (settings.Service{JournalDays: 30}) {
+		usual := settings.Service{JournalDays: 30, NewUsers: auth.Defaults{Reminder: calendar.NoReminder}}
+		if got := one.Service(); got != usual {
 			t.Errorf("by default there is %+v", got)
 		}
 		var log bytes.Buffer
