@@ -10,20 +10,25 @@ const main = document.querySelector("main");
 
 // ---- Pages without a full load
 
+// loading is the latest request for a page. A later request stops it, unless it saves a change.
 let loading = null;
 
 async function load(address, options = {}) {
-  loading?.abort();
+  if (!loading?.saves) loading?.abort();
   const mine = loading = new AbortController();
-  let response;
+  mine.saves = Boolean(options.method);
+  let response, text;
   try {
     response = await fetch(address, { ...options, signal: mine.signal, headers: { Accept: "text/html" } });
+    text = await response.text();
   } catch (error) {
     if (error.name === "AbortError") return false;
     location.href = address;
     return false;
   }
-  const text = await response.text();
+  while (drag) await new Promise(resolve => { addEventListener("pointerup", resolve, { once: true }); });
+  if (loading !== mine) return false;
+  loading = null;
   const next = new DOMParser().parseFromString(text, "text/html");
   const fresh = next.querySelector("main");
   if (!fresh || !next.querySelector(".planner, [data-live]")) {
@@ -142,6 +147,7 @@ function setPlace(element, top, height) {
 }
 
 addEventListener("pointerup", () => finish(true));
+addEventListener("pointercancel", () => finish(false));
 addEventListener("keydown", event => { if (event.key === "Escape" && drag) finish(false); }, true);
 
 let suppressed = false;
@@ -332,25 +338,30 @@ function ready() {
 
 // ---- Changes made elsewhere
 
-// idle reports whether the page may be replaced: nothing is dragged, and no form of an event is filled in.
-const idle = () => !drag && live() && (planner() || ![...main.querySelectorAll("input, textarea, select")].some(field =>
+// idle reports whether the page may be replaced: no form of an event is filled in.
+const idle = () => live() && (planner() || ![...main.querySelectorAll("input, textarea, select")].some(field =>
   field === document.activeElement || field.value !== (field.defaultValue ?? field.value) || field.checked !== (field.defaultChecked ?? field.checked)));
 
 function follow() {
   const page = live();
   if (!page || !window.EventSource) return;
   let source = null, late = null;
+  // reload waits until nothing is dragged or saved.
+  const reload = () => {
+    clearTimeout(late);
+    late = setTimeout(() => {
+      if (drag || loading?.saves) reload();
+      else if (idle() && !document.querySelector("dialog[open]")) load(location.href, { quiet: true });
+    }, 300);
+  };
   const open = () => {
     source = new EventSource(`${page.dataset.base}/calendar/changes`);
-    source.addEventListener("change", () => {
-      clearTimeout(late);
-      late = setTimeout(() => { if (idle() && !document.querySelector("dialog[open]")) load(location.href, { quiet: true }); }, 300);
-    });
+    source.addEventListener("change", reload);
   };
   // One stream for all tabs of a browser: HTTP/1.1 allows six connections.
   if (navigator.locks) navigator.locks.request("calendar-changes", () => new Promise(() => { share(open); }));
   const channel = window.BroadcastChannel ? new BroadcastChannel("calendar-changes") : null;
-  channel?.addEventListener("message", () => { if (idle()) load(location.href, { quiet: true }); });
+  channel?.addEventListener("message", reload);
   function share(begin) {
     begin();
     source.addEventListener("change", () => channel?.postMessage("change"));
