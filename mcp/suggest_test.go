@@ -195,6 +195,10 @@ func TestSuggestionsChangeNothing(t *testing.T) {
 		before := h.observed(t, door)
 		seed := rand.Uint64()
 		random := rand.New(rand.NewPCG(seed, 1))
+		callers := []string{"claude", "mixed"}
+		for _, who := range callers {
+			h.try(t, door, who, "delete_event", params{"calendar_id": work, "event_uid": "plan"})
+		}
 		times := []string{"2026-03-05T09:00:00Z", "2026-03-06T15:30:00Z", "2026-03-09", "20260310T080000Z", "nonsense"}
 		for range slowtest.Rounds(t, slowtest.Random, 30, 400) {
 			args := params{"calendar_id": []calendar.CalendarID{
@@ -204,9 +208,12 @@ func TestSuggestionsChangeNothing(t *testing.T) {
 				args["calendar_id"], args["event_uid"], args["task_uid"] = work, "plan", "plan"
 			}
 			// Each is right for some tool, so most calls are accepted.
-			for name, often := range map[string]int{"new_start": 1, "start": 1, "end": 6, "due": 2} {
-				if random.IntN(often) == 0 {
-					args[name] = times[random.IntN(len(times))]
+			for _, one := range []struct {
+				name  string
+				often int
+			}{{"new_start", 1}, {"start", 1}, {"end", 6}, {"due", 2}} {
+				if random.IntN(one.often) == 0 {
+					args[one.name] = times[random.IntN(len(times))]
 				}
 			}
 			if random.IntN(4) > 0 {
@@ -221,7 +228,7 @@ func TestSuggestionsChangeNothing(t *testing.T) {
 			}
 			tool := together[random.IntN(len(together))]
 			maps.DeleteFunc(args, func(name string, _ any) bool { return !takes(h.config().toolbox(), tool, name) })
-			who := []string{"claude", "mixed"}[random.IntN(2)]
+			who := callers[random.IntN(len(callers))]
 			h.try(t, door, who, tool, args)
 			args["tool"] = tool
 			h.try(t, door, who, manyName, params{"changes": []params{args, args}})
@@ -229,9 +236,11 @@ func TestSuggestionsChangeNothing(t *testing.T) {
 		if diff := cmp.Diff(before, h.observed(t, door)); diff != "" {
 			t.Errorf("seed %d: a suggestion is seen (-before +after):\n%s", seed, diff)
 		}
-		var v suggestionsView
-		if use(t, door, "claude", "list_proposals", params{}, &v); len(v.Proposals) == 0 {
-			t.Errorf("seed %d: nothing was proposed", seed)
+		for _, who := range callers {
+			var v suggestionsView
+			if use(t, door, who, "list_proposals", params{}, &v); len(v.Proposals) == 0 {
+				t.Errorf("seed %d: %s proposed nothing", seed, who)
+			}
 		}
 	})
 }
