@@ -298,17 +298,19 @@ func (p planningPages) saveEvent() error {
 		return p.leadTo(p.back(day))
 	}
 	change.Target = s.Target(p.scope())
-	told, err := pl.Consequences(p.r.Context(), s, change)
-	if err != nil {
-		return p.formAgain(pl, typed, &s, err, nil)
-	}
-	if len(told.Told) > 0 && p.field("confirmed") == "" {
-		c, err := p.eventContent(pl, typed, &s)
+	if p.field("confirmed") == "" {
+		told, err := pl.Consequences(p.r.Context(), s, change)
 		if err != nil {
-			return err
+			return p.formAgain(pl, typed, &s, err, nil)
 		}
-		c.Scope, c.Ask = p.r.PostFormValue("scope"), ask(told)
-		return p.show("event", c)
+		if len(told.Told) > 0 {
+			c, err := p.eventContent(pl, typed, &s)
+			if err != nil {
+				return err
+			}
+			c.Scope, c.Ask = p.r.PostFormValue("scope"), ask(told)
+			return p.show("event", c)
+		}
 	}
 	saved, err := pl.Save(p.r.Context(), s, change, now.ETag)
 	if err != nil {

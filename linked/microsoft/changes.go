@@ -143,8 +143,8 @@ func (a *Account) told(
 		done[ref], done[e.ID] = true, true
 		switch {
 		case e.Removed != nil && !instances[ref]:
-			// It was deleted, or it is outside the window now. So may the first day of a series be that has instances
-			// in the window.
+			// It was deleted, or it is outside the window now. The first day of a series may be outside while other
+			// instances are inside.
 			out.Gone = append(out.Gone, ref)
 			continue
 		case e.Type == "singleInstance" && e.Start != nil:

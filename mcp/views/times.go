@@ -71,13 +71,13 @@ func (m Maker) Times(slots []Slot, book *Booking) any {
 				there.times(s.Start, s.End)+" ("+p.Zone.String()+")")
 		}
 		if len(s.Outside) > 0 {
-			one.Notes = append(one.Notes, m.Text("conversation.outside", "people", strings.Join(s.Outside, ", ")))
+			one.Notes = append(one.Notes, m.Text("planner.slot-outside", "names", strings.Join(s.Outside, ", ")))
 		}
 		if len(s.Busy) > 0 {
-			one.Notes = append(one.Notes, m.Text("conversation.busy", "people", strings.Join(s.Busy, ", ")))
+			one.Notes = append(one.Notes, m.Text("planner.slot-busy", "names", strings.Join(s.Busy, ", ")))
 		}
 		if s.Tentative {
-			one.Notes = append(one.Notes, m.Text("conversation.tentative"))
+			one.Notes = append(one.Notes, m.Text("planner.slot-tentative"))
 		}
 		d.Slots = append(d.Slots, one)
 	}

@@ -156,7 +156,6 @@ func (m Maker) week(days []grid.Day) weekOf {
 		w.Hours = append(w.Hours, m.words.Time(time.Date(2000, 1, 1, hour, 0, 0, 0, time.UTC), m.user.View.Clock))
 	}
 	first, last := days[0].Start, days[6].Start
-	w.Title = m.Text("planner.range", "first", m.words.DayMonth(first), "last", m.words.DayMonth(last)+
-		last.Format(" 2006"))
+	w.Title = m.Text("planner.range", "first", m.words.DayMonth(first), "last", m.words.DayMonthYear(last))
 	return w
 }
