@@ -47,22 +47,20 @@ run: ## Run the server from source with SQLite (ARGS: more flags of serve)
 # That is once for each of fifty packages; a twentieth of it is enough.
 RACE_ENV := GORACE="$$GORACE atexit_sleep_ms=50"
 
-# The race detector makes tests six times slower. So these run without it: tests that start the program (concurrent
-# code is in packages), the models in compat/, packages of formats and rules without goroutines (FORMATS), and the
-# packages in PARTLY, which mostly test rules and formats. Of these, the tests in ATONCE run once more with it. Of the
-# store's contract, the groups with goroutines run with it (Lease, Outbox, Prune, User, Writers), and all without it.
+# The race detector makes tests six times slower. So it watches packages with goroutines (WATCHED), and in PARTLY, which
+# mostly test rules and formats, the tests of ATONCE, which run once more. Of the store's contract it watches the groups
+# with goroutines (Lease, Outbox, Prune, User, Writers), and all run without it.
 # `make lint` runs vet, so the tests need not.
-PARTLY    := /(calendar/service|mcp|caldav|web)$$
-FORMATS   := /(ical|linked/(gmail|htmltext|vevent)|calendar/(archive|content|daterange|edit|filter|grid|publish|quickadd|recur|recur/rule|timetext|zone))$$
-UNWATCHED := /cmd/|/compat/|$(FORMATS)|$(PARTLY)
-ATONCE    := AtOnce|NoticedOnce|KeepUp|BookedOnce|Writers|WhileRightsChange|AfterRevocation|Listen|Stream|CancelEnds|ManyProcesses|Sessions
-CALM      := TestContract//^[^LOPUW]
+WATCHED := /(acme|auth|auth/oauth|calendar/(meter|mirror|query)|linked/(caldav|token)|mail|mcp/wire|push|server|store|store/db|trace|web/live)$$
+PARTLY  := /(calendar/service|mcp|caldav|web)$$
+ATONCE  := AtOnce|NoticedOnce|KeepUp|BookedOnce|Writers|WhileRightsChange|AfterRevocation|Listen|Stream|CancelEnds|ManyProcesses|Sessions
+CALM    := TestContract//^[^LOPUW]
 
 .PHONY: test
 test: ## Run all tests on SQLite and on a temporary Postgres, with the race detector (PKG: packages)
 	@$(if $(RACE),,echo "make test: no C compiler here, so without the race detector" >&2)
 	$(WITHPG) bash -c 'all=$$($(GO) list $(PKG)) || exit; \
-		watched=$$(grep -Ev "$(UNWATCHED)" <<<"$$all"); plain=$$(grep -E "$(UNWATCHED)" <<<"$$all"); partly=$$(grep -E "$(PARTLY)" <<<"$$all"); \
+		watched=$$(grep -E "$(WATCHED)" <<<"$$all"); plain=$$(grep -Ev "$(WATCHED)" <<<"$$all"); partly=$$(grep -E "$(PARTLY)" <<<"$$all"); \
 		contract=$$(grep -E "/store$$" <<<"$$all"); \
 		{ [ -z "$$watched" ] || $(RACE_ENV) $(GO) test -vet=off -timeout 20m $(RACE) -skip "$(CALM)" $$watched; } && \
 		{ [ -z "$$partly" ] || $(RACE_ENV) $(GO) test -vet=off -timeout 20m $(RACE) -run "$(ATONCE)" $$partly; } && \

@@ -101,7 +101,8 @@ func judge(address, user, password string) error {
 	}
 	chosen := os.Getenv("ERRANDS")
 	for _, e := range errands() {
-		if e.often && chosen == "" || chosen == "all" || chosen != "" && strings.Contains(e.name, chosen) {
+		often := e.often && (chosen == "" || chosen == "often")
+		if often || chosen == "all" || chosen != "" && strings.Contains(e.name, chosen) {
 			try("errand: "+e.name, func() error { return h.run(e.do) })
 		}
 	}
