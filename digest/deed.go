@@ -76,7 +76,7 @@ func (m *Maker) suggestions(
 	if err != nil {
 		return part, false, 0, err
 	}
-	quote := func(text string) string { return "“" + short(text) + "”" }
+	wording := describe.For(l, c.User.View.Clock, at.Location(), short)
 	part = letter.NotePart{
 		Title: l.Text("digest.suggested"), Link: m.Suggestions.String(), Do: l.Text("digest.decide"),
 	}
@@ -98,7 +98,7 @@ func (m *Maker) suggestions(
 			continue
 		}
 		part.Lines = append(part.Lines, letter.NoteLine{
-			When: short(describe.Program(one.Maker.Agent)), Text: describe.Change(changes[0], at.Location(), quote),
+			When: short(describe.Program(one.Maker.Agent)), Text: wording.Change(changes[0]),
 			Place: cmp.Or(changes[0].In.Name, string(changes[0].In.Segment)),
 		})
 	}
@@ -126,9 +126,8 @@ func with(
 		p.More++
 		return p
 	}
-	quote := func(text string) string { return "“" + short(text) + "”" }
 	p.Lines = append(p.Lines, letter.NoteLine{
-		When: l.Time(one.At.In(local), clock), Text: describe.Change(one, local, quote),
+		When: l.Time(one.At.In(local), clock), Text: describe.For(l, clock, local, short).Change(one),
 		Place: cmp.Or(one.In.Name, string(one.In.Segment)),
 	})
 	return p

@@ -95,6 +95,13 @@ func TestDeedsAreTheReaders(t *testing.T) {
 		told("")
 		put(by(ann, "anns", "Claude"), "mine", 2)
 		told("2 changes by assistants", "Changed today by Claude")
+		german := ann
+		german.Language = "de"
+		note, err := maker.Note(t.Context(), german, calendar.Digest{Changes: true}, h.Now().Add(time.Hour))
+		must(err)
+		if got := note.Parts[0].Lines[0].Text; got != "Termin „mine 1“ erstellt" {
+			t.Errorf("in German a change is %q", got)
+		}
 		put(by(ben, "bens", "Ben's program"), "his", 3)
 		told("2 changes by assistants", "Changed today by Claude")
 		put(by(ann, "", ""), "byhand", 500)

@@ -226,8 +226,9 @@ func (one oneOfMany) of(a answer, c *call, z zoned) (oneOfMany, error) {
 	}
 	last := c.batch.Last()
 	said.oneOfMany.Tool, said.oneOfMany.ETag, said.oneOfMany.UID = one.Tool, "", shown(last.UID)
-	said.oneOfMany.What = shown(describe.Change(last, z.Location(),
-		func(s string) string { return wire.Quoted(short(s, longestTold)) }))
+	said.oneOfMany.What = shown(describe.English(z.Location(), func(s string) string {
+		return wire.Quoted(short(s, longestTold))
+	}).Change(last))
 	said.compared, said.only = one.compared, one.only
 	return said.oneOfMany, nil
 }

@@ -293,13 +293,14 @@ func (v changesView) prose(
 // toldOf describes each change. After mostTold bytes the descriptions no longer compare old and new values.
 func (z zoned) toldOf(changes []calendar.Change) []string {
 	told, room := make([]string, len(changes)), mostTold
+	wording := describe.English(z.Location(), func(s string) string {
+		return wire.Quoted(defused(short(s, longestTold)))
+	})
 	for i, c := range changes {
 		if room < 0 {
 			c.Before = nil
 		}
-		told[i] = describe.Change(c, z.Location(), func(s string) string {
-			return wire.Quoted(defused(short(s, longestTold)))
-		})
+		told[i] = wording.Change(c)
 		room -= len(told[i])
 	}
 	return told

@@ -210,7 +210,7 @@ func (c *call) confirmShare(cal calendar.Calendar, with string, access calendar.
 	}
 	share := calendar.Change{Did: calendar.Created, In: cal, Whom: calendar.UserID(with), WhomName: with, Given: access}
 	return c.confirm(question{
-		text: willHave(describe.Change(share, time.UTC, quotedShort)) +
+		text: willHave(describe.English(time.UTC, quotedShort).Change(share)) +
 			"unshare_calendar ends the share; anything seen until then stays known.",
 		state: stateOf(cal),
 	})
@@ -243,7 +243,8 @@ func (b toolbox) confirmSeries(
 	if err != nil {
 		return nil // the real attempt will be refused with a better message
 	}
-	deed, about := describe.Change(batch.Last(), s.zone.Location(), quotedShort), "This is about the whole series"
+	wording := describe.English(s.zone.Location(), quotedShort)
+	deed, about := wording.Change(batch.Last()), "This is about the whole series"
 	if s.scope == edit.Following {
 		deed, about = b.deedFrom(ctx, c, s, planned), "This is about that one and all that follow"
 	}

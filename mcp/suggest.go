@@ -207,6 +207,9 @@ func (b suggestTools) list(ctx context.Context, c *call, _ *nothing) (answer, er
 		return answer{}, err
 	}
 	z := b.usualZone(c, calendar.Calendar{})
+	wording := describe.English(z.Location(), func(s string) string {
+		return wire.Quoted(defused(short(s, longestTold)))
+	})
 	v := suggestionsView{Proposals: []suggestionView{}, zoneView: z.view()}
 	for _, s := range all {
 		one := suggestionView{
@@ -218,9 +221,7 @@ func (b suggestTools) list(ctx context.Context, c *call, _ *nothing) (answer, er
 		}
 		for _, change := range changes {
 			one.Changes = append(one.Changes, suggestedChangeView{
-				shown(describe.Change(change, z.Location(), func(s string) string {
-					return wire.Quoted(defused(short(s, longestTold)))
-				})), change.Calendar, shown(change.UID),
+				shown(wording.Change(change)), change.Calendar, shown(change.UID),
 				changeTools(b).writerOf(ctx, c, change),
 			})
 		}

@@ -122,10 +122,10 @@ func (r *Ringer) suggestions(
 		if len(changes) == 0 || one.Created.Before(s.Since) {
 			continue
 		}
-		quote := func(text string) string { return "“" + short(text) + "”" }
+		wording := describe.For(who.language(), who.caller.User.View.Clock, who.zone.Location(), short)
 		notes = append(notes, note{
 			Title: who.language().Text("remind.suggestion", "who", short(one.Maker.Agent)),
-			Body:  short(describe.Change(changes[0], who.zone.Location(), quote)),
+			Body:  short(wording.Change(changes[0])),
 			URL:   suggestionsPath + string(one.ID), lasts: newsLast, Tag: tag("suggestion", string(one.ID)),
 		})
 	}

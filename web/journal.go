@@ -37,7 +37,7 @@ func (p *pageRequest) changes(c clock, found []calendar.Change) []change {
 	for _, one := range found {
 		list = append(list, change{
 			ID: one.ID().String(), When: c.Ago(one.At), By: excerpt(one.By()), With: excerpt(one.Agent),
-			Text: sentenceCase(describe.Change(one, c.zone.Location(), quoted)), In: swatchOf(one.In),
+			Text: sentenceCase(c.wording(excerpt).Change(one)), In: swatchOf(one.In),
 			Compared: one.Did == calendar.Modified && one.Subject() != calendar.AboutShare && !one.Forgotten(),
 			Undone:   one.UndoneBy > 0, Undoable: one.UndoneBy == 0 && !one.Forgotten() && !one.Did.Answers(),
 		})
@@ -45,8 +45,13 @@ func (p *pageRequest) changes(c clock, found []calendar.Change) []change {
 	return list
 }
 
-// quoted puts a user's text in quotation marks.
-func quoted(text string) string { return "“" + excerpt(text) + "”" }
+// wording describes changes. Short limits the texts that users wrote.
+func (c clock) wording(short func(string) string) describe.Wording {
+	return describe.For(c.lang, c.cycle, c.zone.Location(), short)
+}
+
+// atLength limits a text where there is room for details.
+func atLength(text string) string { return within(text, longestDeed) }
 
 // journalContent is the data of the journal page.
 type journalContent struct {
@@ -114,9 +119,7 @@ func (p journalPages) oneChange() error {
 		return err
 	}
 	c := p.clock()
-	deeds := describe.Details(found, c.zone.Location(), func(text string) string {
-		return "“" + within(text, longestDeed) + "”"
-	})
+	deeds := c.wording(atLength).Details(found)
 	found.Before, found.After = nil, nil // the details follow the line, which need not name some of them as well
 	content := changeContent{Changes: p.changes(c, []calendar.Change{found})}
 	content.Changes[0].Compared = false

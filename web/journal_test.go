@@ -38,8 +38,8 @@ func TestChangePage(t *testing.T) {
 		}
 		page := b.get(path).shows(http.StatusOK, "Moved from Sun 3 May 10:00 to 20:00",
 			"Title changed from “Lunch” to “Dinner <b>”", "Place changed from “Room 1” to “Room 2”",
-			"Notes changed from “Bring soup and bread” to “Bring <script>", "Priority changed from “1” to “5”",
-			"Visibility changed from “PUBLIC” to “PRIVATE”").
+			"Notes changed from “Bring soup and bread” to “Bring <script>", "Priority changed from “High” to “Normal”",
+			"Visibility changed from “public” to “private”").
 			hides("<script>", "<b>", "\u202e", "PRODID")
 		if len(page.body) > 30<<10 {
 			t.Errorf("the page has %d bytes", len(page.body))
@@ -59,5 +59,11 @@ func TestChangePage(t *testing.T) {
 		h.must(err)
 		b.get("journal/"+found.Changes[0].ID().String()).shows(http.StatusOK, "Name changed from “Work” to “Toil”",
 			"Description set to “All of it”", "Hidden", "New position in the list")
+
+		b.client.Transport = speaking("de")
+		b.get("journal").shows(http.StatusOK, "Termin „Lunch“ geändert: verschoben von So, 3. Mai 20:00 auf 10:00",
+			"Kalender „Toil“ geändert: Name von „Work“ in „Toil“ geändert")
+		b.get(path).shows(http.StatusOK, "Verschoben von So, 3. Mai",
+			"Sichtbarkeit von „öffentlich“ in „privat“ geändert")
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
-	"caldav-mcp-server/calendar/describe"
 	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/web/planner"
 )
@@ -62,7 +61,7 @@ func (p suggestionPages) open() (all []suggestion, err error) {
 func (c clock) suggested(changes []calendar.Change) (texts []suggestedText) {
 	for _, one := range changes {
 		texts = append(texts, suggestedText{
-			sentenceCase(describe.Change(one, c.zone.Location(), quoted)), swatchOf(one.In),
+			sentenceCase(c.wording(excerpt).Change(one)), swatchOf(one.In),
 		})
 	}
 	return texts
@@ -129,16 +128,16 @@ func (p suggestionPages) content() (content suggestionContent, err error) {
 		return content, err
 	}
 	var both []string
-	quote := func(text string) string { return "“" + within(text, longestDeed) + "”" }
+	wording := c.wording(atLength)
 	for _, change := range seen.Changes {
 		content.Texts = append(content.Texts, c.suggested([]calendar.Change{change.Change})...)
 		content.Meanwhile = content.Meanwhile || change.Meanwhile
 		both = append(both, change.Both...)
-		content.Since = append(content.Since, describe.Details(change.Since, c.zone.Location(), quote)...)
+		content.Since = append(content.Since, wording.Details(change.Since)...)
 		content.Unmerged = content.Unmerged || change.Meanwhile && change.Change.Did != calendar.Deleted
-		content.Details = append(content.Details, describe.Details(change.Change, c.zone.Location(), quote)...)
+		content.Details = append(content.Details, wording.Details(change.Change)...)
 	}
-	content.Both = strings.Join(both, ", ")
+	content.Both = wording.Properties(both)
 	return content, nil
 }
 

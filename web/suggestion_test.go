@@ -125,8 +125,8 @@ func TestSuggestionPages(t *testing.T) {
 			rename("Brunch", "Lido")
 			path = suggest(change(edit.Change{Fields: edit.Fields{Summary: edit.To("Meal")}}))
 			rename("Feast", "Garden")
-			shown := ann.get(path).shows(http.StatusOK, "has changed since", "Since then", "Garden",
-				"take back the changes since").body
+			shown := ann.get(path).shows(http.StatusOK, "has changed since", "new value of: title",
+				"Since then", "Garden", "take back the changes since").body
 			ann.post(path, "answer", answer, "state", state(shown)).shows(http.StatusOK, "Accepted")
 			stored, err := h.calendars.ObjectByUID(t.Context(), nil, callerOf(users["ann"]), cal, "lunch")
 			h.must(err)

@@ -3,62 +3,40 @@
 package describe
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
-	"strings"
-	"time"
 
 	"caldav-mcp-server/calendar"
 )
 
-// Change puts a change into words, to follow the name of the user who made it: `changed the event "Lunch": moved
-// from Mon 3 Nov 10:00 to 11:00`. Times are in the location; quote marks text that users wrote. The details of a
-// modification need Before and After, see [calendar.HistoryQuery].
-func Change(c calendar.Change, in *time.Location, quote func(string) string) string {
-	d := describer{in: in, quote: quote, year: c.At.In(in).Year()}
-	switch c.Subject() {
-	case calendar.AboutShare:
-		return d.share(c)
-	case calendar.AboutCalendar:
-		return d.action(c, "the calendar "+quote(c.In.Name))
-	case calendar.AboutObject:
-	}
-	what := "the " + cmp.Or(things[c.Kind], things[calendar.Event])
-	if c.Summary != "" {
-		what += " " + quote(c.Summary)
-	}
-	return d.action(c, what)
-}
-
-// Details lists every detail of a modification, in the words of [Change]. It is empty if Before and After are missing
-// or differ in nothing that users see. Long texts, which Change only names, are included.
-func Details(c calendar.Change, in *time.Location, quote func(string) string) []string {
-	details, err := describer{in: in, quote: quote, year: c.At.In(in).Year(), full: true}.details(c)
-	if err != nil {
-		return nil
-	}
-	return details
-}
-
-// describer puts changes into words.
+// describer puts one change into words.
 type describer struct {
-	in    *time.Location
-	quote func(string) string
+	Wording
+
 	// year is the year of the change, which is left out of dates.
 	year int
 	// full includes long texts.
 	full bool
 }
 
-// things are the words for the kinds of objects. An object that is gone for good was most likely an event.
+// things are the texts for the kinds of objects.
 var things = map[calendar.Kind]string{
-	calendar.Event: "event", calendar.Todo: "task", calendar.Journal: "journal entry", calendar.FreeBusy: "busy time",
-	calendar.Availability: "availability",
+	calendar.Event: "did.thing.event", calendar.Todo: "did.thing.task", calendar.Journal: "did.thing.journal",
+	calendar.FreeBusy: "did.thing.busy", calendar.Availability: "did.thing.availability",
+}
+
+// actions are the texts for changes as a whole.
+var actions = map[calendar.ChangeKind]string{
+	calendar.Created: "did.created", calendar.Modified: "did.changed", calendar.Deleted: "did.deleted",
+	calendar.Accepted: "did.accepted", calendar.Declined: "did.declined",
 }
 
 // mostDetails limits the details of one change.
 const mostDetails = 4
+
+// named returns a thing with its name.
+func (d describer) named(thing, name string) string {
+	return d.lang.Text("did.named", "what", d.lang.Text(thing), "name", d.quote(name))
+}
 
 // details lists the differences between Before and After, if both are present.
 func (d describer) details(c calendar.Change) ([]string, error) {
@@ -75,11 +53,8 @@ func (d describer) details(c calendar.Change) ([]string, error) {
 
 // action describes a change to a thing.
 func (d describer) action(c calendar.Change, what string) string {
-	if c.Did != calendar.Modified {
-		return string(c.Did) + " " + what
-	}
-	text := "changed " + what
-	if c.Before == nil || c.After == nil {
+	text := d.lang.Text(actions[c.Did], "what", what)
+	if c.Did != calendar.Modified || c.Before == nil || c.After == nil {
 		return text
 	}
 	details, err := d.details(c)
@@ -87,50 +62,57 @@ func (d describer) action(c calendar.Change, what string) string {
 	case err != nil:
 		return text
 	case len(details) == 0:
-		return text + " in details that only programs see"
+		return d.lang.Text("did.changed-unseen", "change", text)
 	case more > 0:
-		details = append(details[:mostDetails:mostDetails], fmt.Sprintf("%d more", more))
+		details = append(details[:mostDetails:mostDetails], d.lang.Text("did.more", "count", more))
 	}
-	return text + ": " + strings.Join(details, "; ")
+	list := details[0]
+	for _, next := range details[1:] {
+		list = d.lang.Text("did.list", "first", list, "next", next)
+	}
+	return d.lang.Text("did.changed-how", "change", text, "details", list)
 }
 
-// purposes are the words for the access of a share.
+// purposes are the texts for the access of a share.
 var purposes = [...]string{
-	calendar.NoAccess: "for nothing", calendar.FreeBusyAccess: "to see when it is busy", calendar.ReadAccess: "to read",
-	calendar.WriteAccess: "to read and write", calendar.OwnerAccess: "to own",
+	calendar.NoAccess: "did.purpose.none", calendar.FreeBusyAccess: "did.purpose.busy",
+	calendar.ReadAccess: "did.purpose.read", calendar.WriteAccess: "did.purpose.write",
+	calendar.OwnerAccess: "did.purpose.own",
 }
 
 func (d describer) share(c calendar.Change) string {
-	what, whom := "the calendar "+d.quote(c.In.Name), "another user"
+	what, whom := d.named("did.thing.calendar", c.In.Name), d.lang.Text("did.share.another-user")
 	if c.WhomName != "" {
 		whom = d.quote(c.WhomName)
 	}
+	purpose := d.lang.Text(purposes[c.Given])
 	switch c.Did {
 	case calendar.Created:
-		return fmt.Sprintf("shared %s with %s %s", what, whom, purposes[c.Given])
+		return d.lang.Text("did.share.created", "what", what, "whom", whom, "purpose", purpose)
 	case calendar.Deleted:
-		return fmt.Sprintf("stopped sharing %s with %s", what, whom)
+		return d.lang.Text("did.share.ended", "what", what, "whom", whom)
 	case calendar.Accepted, calendar.Declined:
-		return string(c.Did) + " " + what
+		return d.lang.Text(actions[c.Did], "what", what)
 	case calendar.Modified:
 	}
-	text := fmt.Sprintf("changed the share of %s with %s: %s", what, whom, purposes[c.Given])
+	text := d.lang.Text("did.share.changed", "what", what, "whom", whom, "purpose", purpose)
 	before, err := calendar.DecodeTerms(c.Before)
 	if c.Before != nil && err == nil && before.Access != c.Given && int(before.Access) < len(purposes) {
-		text += ", no longer " + purposes[before.Access]
+		return d.lang.Text("did.share.no-longer", "change", text, "purpose", d.lang.Text(purposes[before.Access]))
 	}
 	return text
 }
 
-// from describes a value that was changed, set or removed.
-func (d describer) from(what, before, after string) string {
+// from describes a value that was changed, set or removed. Its name is a text.
+func (d describer) from(name, before, after string) string {
+	what := d.lang.Text(name)
 	switch {
 	case before == "":
-		return fmt.Sprintf("%s set to %s", what, d.quote(after))
+		return d.lang.Text("did.value.set", "what", what, "after", d.quote(after))
 	case after == "":
-		return fmt.Sprintf("%s %s removed", what, d.quote(before))
+		return d.lang.Text("did.value.removed", "what", what, "before", d.quote(before))
 	}
-	return fmt.Sprintf("%s changed from %s to %s", what, d.quote(before), d.quote(after))
+	return d.lang.Text("did.value.changed", "what", what, "before", d.quote(before), "after", d.quote(after))
 }
 
 // settings lists the differences between two settings of a calendar.
@@ -150,38 +132,53 @@ func (d describer) settings(before, after []byte) ([]string, error) {
 		}
 		return *p
 	}
-	for _, s := range [...]struct{ what, before, after string }{
-		{"name", old.Name, now.Name},
-		{"colour", text(old.Color), text(now.Color)},
-		{"description", text(old.Description), text(now.Description)},
-		{"time zone", old.Timezone, now.Timezone},
-		{"address", string(old.Address), string(now.Address)},
-		{"contents", old.Kinds.String(), now.Kinds.String()},
+	for _, s := range [...]struct{ name, before, after string }{
+		{"did.field.name", old.Name, now.Name},
+		{"did.field.colour", text(old.Color), text(now.Color)},
+		{"did.field.description", text(old.Description), text(now.Description)},
+		{"did.field.time-zone", old.Timezone, now.Timezone},
+		{"did.field.address", string(old.Address), string(now.Address)},
+		{"did.field.contents", d.contents(old.Kinds), d.contents(now.Kinds)},
 	} {
 		if s.before != s.after {
-			details = append(details, d.from(s.what, s.before, s.after))
+			details = append(details, d.from(s.name, s.before, s.after))
 		}
 	}
 	for _, s := range [...]struct {
 		changed bool
 		text    string
 	}{
-		{now.Transparent && !old.Transparent, "no longer counts as busy"},
-		{old.Transparent && !now.Transparent, "counts as busy again"},
-		{now.Hidden && !old.Hidden, "hidden"},
-		{old.Hidden && !now.Hidden, "shown again"},
+		{now.Transparent && !old.Transparent, "did.setting.free"},
+		{old.Transparent && !now.Transparent, "did.setting.busy"},
+		{now.Hidden && !old.Hidden, "did.setting.hidden"},
+		{old.Hidden && !now.Hidden, "did.setting.shown"},
 		{
 			text(old.TimezoneData) != text(now.TimezoneData) && old.Timezone == now.Timezone,
-			"new definition of its time zone",
+			"did.setting.zone-definition",
 		},
-		{valueOf(old.Order) != valueOf(now.Order), "new position in the list"},
-		{!slices.Equal(old.DeadProperties, now.DeadProperties), "properties set by programs"},
+		{valueOf(old.Order) != valueOf(now.Order), "did.setting.position"},
+		{!slices.Equal(old.DeadProperties, now.DeadProperties), "did.setting.by-programs"},
 	} {
 		if s.changed {
-			details = append(details, s.text)
+			details = append(details, d.lang.Text(s.text))
 		}
 	}
 	return details, nil
+}
+
+// contents names the kinds that a calendar holds.
+func (d describer) contents(kinds calendar.Kinds) string {
+	switch events, tasks := kinds.Has(calendar.Event), kinds.Has(calendar.Todo); {
+	case d.raw:
+		return kinds.String()
+	case events && tasks:
+		return d.lang.Text("calendars.holds-both")
+	case events:
+		return d.lang.Text("calendars.events")
+	case tasks:
+		return d.lang.Text("calendars.tasks")
+	}
+	return kinds.String()
 }
 
 func valueOf(n *int64) int64 {

@@ -125,7 +125,7 @@ func TestChange(t *testing.T) {
 		{shared(calendar.Declined, calendar.ReadAccess), `declined the calendar "Work"`},
 	} {
 		tt.change.In, tt.change.At = work, time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
-		if got := describe.Change(tt.change, berlin, strconv.Quote); got != tt.want {
+		if got := describe.English(berlin, strconv.Quote).Change(tt.change); got != tt.want {
 			t.Errorf("got  %s\nwant %s", got, tt.want)
 		}
 	}

@@ -1,6 +1,7 @@
 package describe
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -62,7 +63,7 @@ func (d describer) object(before, after []byte) ([]string, error) {
 		case b == nil && now.excludes(a.Property("RECURRENCE-ID")):
 			continue // EXDATE says it
 		case b == nil:
-			edits = []string{"as in the series again"}
+			edits = []string{d.lang.Text("did.instance-again")}
 		case a == nil:
 			edits = d.component(d.instance(now, b), d.extent(now, b), now.main, b)
 		default:
@@ -74,7 +75,8 @@ func (d describer) object(before, after []byte) ([]string, error) {
 				o, c = old, a
 			}
 			at := d.point(o, c.Property("RECURRENCE-ID"))
-			details = append(details, "on "+d.stamp(at)+" "+strings.Join(edits, ", "))
+			details = append(details,
+				d.lang.Text("did.instance", "when", d.stamp(at), "edits", strings.Join(edits, ", ")))
 		}
 	}
 	return details, nil
@@ -92,76 +94,104 @@ func (d describer) component(from, to extent, old, now *ical.Component) []string
 	if moved := d.moved(from, to); moved != "" {
 		details = append(details, moved)
 	}
-	for _, fact := range facts {
-		before, after := fact.of(old), fact.of(now)
-		switch {
-		case slices.Equal(before, after):
-		case fact.shown, fact.long && d.full:
-			details = append(details, d.from(fact.what, strings.Join(before, ", "), strings.Join(after, ", ")))
-		case len(before) == 0:
-			details = append(details, fact.what+" added")
-		case len(after) == 0:
-			details = append(details, fact.what+" removed")
-		default:
-			details = append(details, fact.what+" changed")
+	for _, f := range facts {
+		if before, after := d.valuesOf(f, old), d.valuesOf(f, now); !slices.Equal(before, after) {
+			details = append(details, d.fact(f, before, after))
 		}
 	}
 	if old.Property("RECURRENCE-ID") == nil && now.Property("RECURRENCE-ID") == nil {
-		for _, fact := range seriesFacts {
-			if before, after := fact.of(old), fact.of(now); !slices.Equal(before, after) {
-				details = append(details, fact.what)
+		for _, f := range seriesFacts {
+			if !slices.Equal(d.valuesOf(f, old), d.valuesOf(f, now)) {
+				details = append(details, d.lang.Text(f.id))
 			}
 		}
 	}
 	return append(details, d.people(old, now)...)
 }
 
+// fact describes how the values of a property differ.
+func (d describer) fact(f fact, before, after []string) string {
+	switch {
+	case f.shown, f.long && d.full:
+		return d.from("did.field."+f.id, strings.Join(before, ", "), strings.Join(after, ", "))
+	case len(before) == 0:
+		return d.lang.Text("did.added." + f.id)
+	case len(after) == 0:
+		return d.lang.Text("did.removed." + f.id)
+	}
+	return d.lang.Text("did.edited." + f.id)
+}
+
 // fact is a property of a component that users see.
 type fact struct {
-	what  string
+	// id ends the ids of its texts.
+	id    string
 	names []string
 	// shown is set when the values themselves are shown.
 	shown bool
 	// long is set when the values are shown only where there is room for long texts.
 	long bool
+	// words are the texts of values for people.
+	words map[string]string
 }
 
 var facts = []fact{
-	{what: "title", names: []string{"SUMMARY"}, shown: true},
-	{what: "place", names: []string{"LOCATION"}, shown: true},
-	{what: "status", names: []string{"STATUS"}, shown: true},
-	{what: "progress", names: []string{"PERCENT-COMPLETE"}, shown: true},
-	{what: "notes", names: []string{"DESCRIPTION"}, long: true},
-	{what: "categories", names: []string{"CATEGORIES"}, shown: true},
-	{what: "link", names: []string{"URL", "CONFERENCE"}, shown: true},
-	{what: "priority", names: []string{"PRIORITY"}, shown: true},
-	{what: "visibility", names: []string{"CLASS"}, shown: true},
-	{what: "busy status", names: []string{"TRANSP"}, shown: true},
-	{what: "colour", names: []string{"COLOR"}, shown: true},
-	{what: "attachments", names: []string{"ATTACH"}},
-	{what: "organizer", names: []string{"ORGANIZER"}},
-	{what: "reminders", names: []string{"VALARM"}},
+	{id: "title", names: []string{"SUMMARY"}, shown: true},
+	{id: "place", names: []string{"LOCATION"}, shown: true},
+	{id: "status", names: []string{"STATUS"}, shown: true, words: map[string]string{
+		"TENTATIVE": "did.status.tentative", "CONFIRMED": "did.status.confirmed", "CANCELLED": "did.status.cancelled",
+		"NEEDS-ACTION": "did.status.open", "IN-PROCESS": "did.status.begun", "COMPLETED": "did.status.completed",
+		"DRAFT": "did.status.draft", "FINAL": "did.status.final",
+	}},
+	{id: "progress", names: []string{"PERCENT-COMPLETE"}, shown: true},
+	{id: "notes", names: []string{"DESCRIPTION"}, long: true},
+	{id: "categories", names: []string{"CATEGORIES"}, shown: true},
+	{id: "link", names: []string{"URL", "CONFERENCE"}, shown: true},
+	{id: "priority", names: []string{"PRIORITY"}, shown: true, words: map[string]string{
+		"1": "planner.priority-high", "5": "planner.priority-normal", "9": "planner.priority-low", // as the form has it
+	}},
+	{id: "visibility", names: []string{"CLASS"}, shown: true, words: map[string]string{
+		"PUBLIC": "did.visibility.public", "PRIVATE": "did.visibility.private",
+		"CONFIDENTIAL": "did.visibility.confidential",
+	}},
+	{id: "busy", names: []string{"TRANSP"}, shown: true, words: map[string]string{
+		"OPAQUE": "did.busy.busy", "TRANSPARENT": "did.busy.free",
+	}},
+	{id: "colour", names: []string{"COLOR"}, shown: true},
+	{id: "attachments", names: []string{"ATTACH"}},
+	{id: "organizer", names: []string{"ORGANIZER"}},
+	{id: "reminders", names: []string{"VALARM"}},
 }
 
-// seriesFacts concern the whole series.
+// seriesFacts concern the whole series. Their ids are whole.
 var seriesFacts = []fact{
-	{what: "repeats differently", names: []string{"RRULE", "RDATE"}},
-	{what: "some dates left out or put back", names: []string{"EXDATE"}},
+	{id: "did.repeats", names: []string{"RRULE", "RDATE"}},
+	{id: "did.dates", names: []string{"EXDATE"}},
 }
 
-// of returns the values of the fact in a component.
-func (f fact) of(c *ical.Component) []string {
+// otherFields are the texts for properties that no fact has.
+var otherFields = map[string]string{
+	"DTSTART": "did.field.time", "DTEND": "did.field.time", "DURATION": "did.field.time", "DUE": "did.field.time",
+	"RRULE": "did.field.repeat", "RDATE": "did.field.repeat", "EXDATE": "did.field.repeat",
+	"ATTENDEE": "did.field.guests", "VEVENT": "did.field.instances", "VTODO": "did.field.instances",
+}
+
+// fieldOf returns the text for the name of a property or of a part of an object.
+func fieldOf(name string) string {
+	for _, f := range facts {
+		if slices.Contains(f.names, name) {
+			return "did.field." + f.id
+		}
+	}
+	return cmp.Or(otherFields[name], "did.field.other")
+}
+
+// valuesOf returns the values of a fact in a component.
+func (d describer) valuesOf(f fact, c *ical.Component) []string {
 	var values []string
 	for _, name := range f.names {
 		for _, p := range c.All(name) {
-			switch {
-			case f.long:
-				values = append(values, p.Text())
-			case name == "ORGANIZER" || !f.shown:
-				values = append(values, p.Value())
-			default:
-				values = append(values, strings.ReplaceAll(p.Text(), "\n", " "))
-			}
+			values = append(values, d.valueOf(f, p))
 		}
 		for _, sub := range c.AllComponents(name) {
 			values = append(values, ical.NewDocument(sub).String())
@@ -170,9 +200,23 @@ func (f fact) of(c *ical.Component) []string {
 	return values
 }
 
-// answers are the words for PARTSTAT values.
+func (d describer) valueOf(f fact, p *ical.Property) string {
+	word, known := f.words[strings.ToUpper(p.Value())]
+	switch {
+	case f.long:
+		return p.Text()
+	case !f.shown:
+		return p.Value()
+	case known && !d.raw:
+		return d.lang.Text(word)
+	}
+	return strings.ReplaceAll(p.Text(), "\n", " ")
+}
+
+// answers are the texts for PARTSTAT values.
 var answers = map[string]string{
-	"ACCEPTED": "accepted", "DECLINED": "declined", "TENTATIVE": "tentatively accepted", "DELEGATED": "delegated",
+	"ACCEPTED": "did.guest.accepted", "DECLINED": "did.guest.declined", "TENTATIVE": "did.guest.tentative",
+	"DELEGATED": "did.guest.delegated",
 }
 
 // people lists attendees that were added or removed, and their new answers.
@@ -193,14 +237,14 @@ func (d describer) people(old, now *ical.Component) []string {
 	for _, p := range now.All("ATTENDEE") {
 		switch before := find(old, p); {
 		case before == nil:
-			details = append(details, "invited "+d.person(p))
+			details = append(details, d.lang.Text("did.guest.invited", "who", d.person(p)))
 		case answer(before) != answer(p) && answer(p) != "":
-			details = append(details, d.person(p)+" "+answer(p))
+			details = append(details, d.lang.Text(answer(p), "who", d.person(p)))
 		}
 	}
 	for _, p := range old.All("ATTENDEE") {
 		if find(now, p) == nil {
-			details = append(details, "took "+d.person(p)+" off")
+			details = append(details, d.lang.Text("did.guest.removed", "who", d.person(p)))
 		}
 	}
 	return details
@@ -297,31 +341,33 @@ func (d describer) moved(from, to extent) string {
 	case from.task || to.task:
 		return d.replanned(from, to)
 	case from.start == nil || to.start == nil || from.end == nil || to.end == nil || from.start.day != to.start.day:
-		return "moved from " + d.span(from) + " to " + d.span(to)
+		return d.lang.Text("did.moved", "from", d.span(from), "to", d.span(to))
 	case !begins:
-		return "ends " + d.last(to, to.start) + " instead of " + d.last(from, to.start)
+		return d.lang.Text("did.ends", "from", d.last(from, to.start), "to", d.last(to, to.start))
 	case from.end.Sub(from.start.Time) == to.end.Sub(to.start.Time):
-		return "moved from " + d.stamp(from.start) + " to " + d.after(from.start, to.start)
+		return d.lang.Text("did.moved", "from", d.stamp(from.start), "to", d.after(from.start, to.start))
 	}
-	return "moved from " + d.span(from) + " to " + d.span(to)
+	return d.lang.Text("did.moved", "from", d.span(from), "to", d.span(to))
 }
 
 // replanned is moved for tasks, which have a due time.
 func (d describer) replanned(from, to extent) string {
 	var details []string
 	for _, p := range [...]struct {
-		word   string
-		before *moment
-		after  *moment
-	}{{"due", from.end, to.end}, {"to be begun", from.start, to.start}} {
+		set, changed, removed string
+		before, after         *moment
+	}{
+		{"did.due.set", "did.due.changed", "did.due.removed", from.end, to.end},
+		{"did.begin.set", "did.begin.changed", "did.begin.removed", from.start, to.start},
+	} {
 		switch {
 		case p.before.same(p.after):
 		case p.after == nil:
-			details = append(details, "no longer "+p.word+" "+d.stamp(p.before))
+			details = append(details, d.lang.Text(p.removed, "from", d.stamp(p.before)))
 		case p.before == nil:
-			details = append(details, p.word+" "+d.stamp(p.after))
+			details = append(details, d.lang.Text(p.set, "to", d.stamp(p.after)))
 		default:
-			details = append(details, p.word+" "+d.stamp(p.after)+" instead of "+d.stamp(p.before))
+			details = append(details, d.lang.Text(p.changed, "from", d.stamp(p.before), "to", d.stamp(p.after)))
 		}
 	}
 	return strings.Join(details, ", ")
@@ -330,7 +376,7 @@ func (d describer) replanned(from, to extent) string {
 func (d describer) span(e extent) string {
 	switch {
 	case e.start == nil:
-		return "no time"
+		return d.lang.Text("did.no-time")
 	case e.end == nil || e.start.day && !e.end.After(e.start.AddDate(0, 0, 1)):
 		return d.stamp(e.start)
 	}
@@ -348,21 +394,21 @@ func (d describer) last(e extent, known *moment) string {
 // after formats a moment after a known one, without the day if both are on the same day.
 func (d describer) after(known, m *moment) string {
 	if !m.day && !known.day && known.Format(time.DateOnly) == m.Format(time.DateOnly) {
-		return m.Format("15:04")
+		return d.lang.Time(m.Time, d.clock)
 	}
 	return d.stamp(m)
 }
 
 func (d describer) stamp(m *moment) string {
 	if m == nil {
-		return "some day"
+		return d.lang.Text("did.some-day")
 	}
-	layout := "Mon 2 Jan"
+	day := d.lang.ShortDate(m.Time)
 	if m.Year() != d.year {
-		layout += " 2006"
+		day = d.lang.ShortDateYear(m.Time)
 	}
-	if !m.day {
-		layout += " 15:04"
+	if m.day {
+		return day
 	}
-	return m.Format(layout)
+	return d.lang.Text("did.moment", "day", day, "time", d.lang.Time(m.Time, d.clock))
 }

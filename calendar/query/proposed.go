@@ -17,8 +17,8 @@ import (
 )
 
 // The calendar "Proposed" has one event for each suggested change of an object. Its text depends on the suggestion
-// alone, never on the present state or the time, so that ETags and versions agree. It has no attendees and no
-// recurrence. See docs/decisions/0129-proposed-calendar.md.
+// alone, never on the present state, the time or the user's language, so that ETags and versions agree. It has no
+// attendees and no recurrence. See docs/decisions/0129-proposed-calendar.md.
 
 // proposedView returns the objects of the caller's calendar "Proposed".
 func (s *Queries) proposedView(ctx context.Context, m *meter.Meter, c calendar.Caller) (freeBusyView, error) {
@@ -56,10 +56,11 @@ func (s *Queries) proposedObject(
 	}
 	change := describe.Suggested(part.Suggestion, part.SuggestedPart, part.In)
 	title, quote := titleOf(part, change.Summary), func(text string) string { return `"` + brief(text) + `"` }
+	wording := describe.English(time.UTC, quote)
 	lines := []string{"Your assistant " + quote(part.Maker.Agent) + " suggests: " +
-		strings.TrimSuffix(describe.Change(change, time.UTC, quote), ".") + " (times in UTC), in the calendar " +
+		strings.TrimSuffix(wording.Change(change), ".") + " (times in UTC), in the calendar " +
 		quote(part.In.Name) + "."}
-	lines = append(lines, describe.Details(change, time.UTC, quote)...)
+	lines = append(lines, wording.Details(change)...)
 	if n := len(part.Suggestion.Parts); n > 1 {
 		lines = append(lines,
 			"This is one of several changes that are made together: accepting or declining one means all.")

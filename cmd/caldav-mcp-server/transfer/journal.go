@@ -164,7 +164,7 @@ func lineOf(c calendar.Change) journalLine {
 	l := journalLine{
 		Change: c.ID().String(), At: c.At.UTC(), User: c.UserName, For: c.ForName, by: c.By(), Token: c.Token,
 		Agent: describe.Program(c.Agent),
-		Did:   c.Did, What: describe.Change(c, time.UTC, inQuotes), Type: c.Subject(),
+		Did:   c.Did, What: describe.English(time.UTC, inQuotes).Change(c), Type: c.Subject(),
 		Calendar: c.In.ID, In: c.In.Name, Name: c.Object, UID: c.UID, Kind: c.Kind, Title: c.Summary,
 		Lost: c.Forgotten(),
 	}
