@@ -71,6 +71,9 @@ type Error struct {
 	Reason  Reason
 	Rule    Rule
 	Message string
+	// Format and Args made the message. Pages find its translation by the format.
+	Format string
+	Args   []any
 	// Hint says what to do next, if the message does not make it obvious.
 	Hint string
 	// Conflict is the conflicting object (RuleUIDConflict, RuleUniqueScheduling). ConflictIn is its calendar, if
@@ -96,7 +99,9 @@ func (e *Error) Unwrap() error { return e.Cause }
 
 // Errorf makes an error with a reason, a rule (or "") and a message.
 func Errorf(reason Reason, rule Rule, format string, args ...any) *Error {
-	return &Error{Reason: reason, Rule: rule, Message: fmt.Sprintf(format, args...)}
+	return &Error{
+		Reason: reason, Rule: rule, Message: fmt.Sprintf(format, args...), Format: format, Args: args,
+	}
 }
 
 // Advising returns a copy of e with a hint about what to do next.

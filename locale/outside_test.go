@@ -79,8 +79,8 @@ var silent = map[string]bool{
 	"ErrorContext": true, "Set": true, "MustCompile": true,
 }
 
-// machine are files whose texts are for programs only.
-var machine = strings.Fields(`web/applogin.go web/oauth.go web/oauthtoken.go`)
+// machine are files whose texts are for programs only, or name the errors that have translations.
+var machine = strings.Fields(`web/applogin.go web/oauth.go web/oauthtoken.go calendar/describe/fault.go`)
 
 // names are texts of several words that are no sentences.
 var names = strings.Split("mon tue wed thu fri|Apple Calendar|sign in|Mac OS X|block t%d h%d c%dof%d %s|"+

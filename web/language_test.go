@@ -41,5 +41,7 @@ func TestChosenLanguage(t *testing.T) {
 		b.post("settings", append(save, "language", "tlh")...).shows(http.StatusUnprocessableEntity, "no language")
 		b.post("settings", append(save, "language", "")...).shows(http.StatusOK, "Abmelden")
 		stored("", "de")
+		b.post("settings/addresses", "address", "nowhere").shows(http.StatusUnprocessableEntity,
+			"„nowhere“ ist keine E-Mail-Adresse")
 	})
 }

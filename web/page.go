@@ -11,6 +11,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/describe"
 )
 
 // who is the audience of a page. Other visitors get a 404 or the sign-in page.
@@ -180,7 +181,7 @@ func (p *pageRequest) explain(err error) (status int, text string) {
 	case reason == calendar.Forbidden, errors.Is(err, errNoPage):
 		return http.StatusNotFound, p.lang.Text("error.no-page")
 	}
-	return statuses[reason], sentence(known.Error())
+	return statuses[reason], sentence(describe.Fault(p.lang, known))
 }
 
 // errMissing is the error for a page that does not exist for this visitor.

@@ -2,10 +2,12 @@ package web
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/describe"
 	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/web/planner"
 )
@@ -119,10 +121,11 @@ func (p suggestionPages) content() (content suggestionContent, err error) {
 		content.Lost = strings.Join(planner.LostAnswers(p.lang, foreseen.Lost), ", ")
 	}
 	if failed != nil {
-		if calendar.ReasonOf(failed) == calendar.Internal {
+		known, ok := errors.AsType[*calendar.Error](failed)
+		if !ok || known.Reason == calendar.Internal {
 			return content, failed
 		}
-		content.Failed = failed.Error()
+		content.Failed = describe.Fault(p.lang, known)
 		changes, err := p.Service.SuggestedChanges(ctx, p.caller(), seen.Suggestion)
 		content.Texts = c.suggested(changes)
 		return content, err

@@ -132,8 +132,8 @@ func sentencesIn(t *testing.T, tag string) string {
 	return strings.Join(all, "\n")
 }
 
-// didTexts returns the texts of a language that only this package uses.
-func didTexts(t *testing.T, tag string) map[string]string {
+// textsOf returns the texts of a language whose ids begin with a prefix.
+func textsOf(t *testing.T, tag, prefix string) map[string]string {
 	t.Helper()
 	content, err := os.ReadFile("../../locale/" + tag + ".json")
 	if err != nil {
@@ -143,13 +143,13 @@ func didTexts(t *testing.T, tag string) map[string]string {
 	if err := json.Unmarshal(content, &texts); err != nil {
 		t.Fatal(err)
 	}
-	did := map[string]string{}
+	found := map[string]string{}
 	for id, text := range texts {
-		if one, single := text.(string); single && strings.HasPrefix(id, "did.") {
-			did[id] = one
+		if one, single := text.(string); single && strings.HasPrefix(id, prefix) {
+			found[id] = one
 		}
 	}
-	return did
+	return found
 }
 
 var (
@@ -162,7 +162,7 @@ func TestEveryTextIsSaid(t *testing.T) {
 	t.Parallel()
 	for _, tag := range []string{"en", "de"} {
 		said := sentencesIn(t, tag)
-		for id, text := range didTexts(t, tag) {
+		for id, text := range textsOf(t, tag, "did.") {
 			var parts []string
 			for _, part := range parameter.Split(text, -1) {
 				parts = append(parts, regexp.QuoteMeta(part))
@@ -188,7 +188,7 @@ func TestLanguages(t *testing.T) {
 		t.Fatal(err)
 	}
 	english := map[string]bool{}
-	for _, text := range didTexts(t, "en") {
+	for _, text := range textsOf(t, "en", "did.") {
 		for _, word := range letterRuns.FindAllString(parameter.ReplaceAllString(text, ""), -1) {
 			english[word] = true
 		}
