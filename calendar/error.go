@@ -80,6 +80,8 @@ type Error struct {
 	// that is a different one.
 	Conflict   ObjectName
 	ConflictIn CalendarID
+	// Left are the changes that prevent an undo, if that is the error.
+	Left []UndoConflict
 	// Again is how long to wait before another attempt; 0 if that is unknown.
 	Again time.Duration
 	// Cause is for the log only.

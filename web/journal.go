@@ -34,10 +34,11 @@ type change struct {
 // changes converts journal entries for a page.
 func (p *pageRequest) changes(c clock, found []calendar.Change) []change {
 	var list []change
+	wording := c.wording(excerpt)
 	for _, one := range found {
 		list = append(list, change{
-			ID: one.ID().String(), When: c.Ago(one.At), By: excerpt(one.By()), With: excerpt(one.Agent),
-			Text: sentenceCase(c.wording(excerpt).Change(one)), In: swatchOf(one.In),
+			ID: one.ID().String(), When: c.Ago(one.At), By: excerpt(wording.By(one)), With: excerpt(one.Agent),
+			Text: sentenceCase(wording.Change(one)), In: swatchOf(one.In),
 			Compared: one.Did == calendar.Modified && one.Subject() != calendar.AboutShare && !one.Forgotten(),
 			Undone:   one.UndoneBy > 0, Undoable: one.UndoneBy == 0 && !one.Forgotten() && !one.Did.Answers(),
 		})
@@ -174,7 +175,7 @@ func (p journalPages) tellUndone(undone calendar.Undone) error {
 	var content undoneContent
 	content.Back, content.Steps = p.next(), len(undone.Steps)
 	for _, left := range undone.Left[:min(len(undone.Left), journalPage)] {
-		content.Left = append(content.Left, sentence(left.Why()))
+		content.Left = append(content.Left, sentence(p.clock().wording(excerpt).Left(left)))
 	}
 	content.More = len(undone.Left) - len(content.Left)
 	return p.show("undone", content)

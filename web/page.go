@@ -181,6 +181,9 @@ func (p *pageRequest) explain(err error) (status int, text string) {
 	case reason == calendar.Forbidden, errors.Is(err, errNoPage):
 		return http.StatusNotFound, p.lang.Text("error.no-page")
 	}
+	if len(known.Left) > 0 {
+		return statuses[reason], sentence(p.clock().wording(excerpt).AllLeft(known.Left))
+	}
 	return statuses[reason], sentence(describe.Fault(p.lang, known))
 }
 

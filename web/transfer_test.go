@@ -110,7 +110,7 @@ func TestFiles(t *testing.T) {
 		b.imports([]byte(exported.body), "into", other).shows(http.StatusOK, "2 new.")
 		id := changeField.FindStringSubmatch(first.body)[1]
 		b.post("undo", "change", id, "next", path).shows(http.StatusConflict, "That did not work",
-			"followed by the change")
+			"Created the event “One B”", "changed again by web", "namely: title. Take the later change back first")
 	})
 }
 

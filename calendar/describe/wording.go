@@ -16,6 +16,8 @@ type Wording struct {
 	clock string
 	in    *time.Location
 	quote func(string) string
+	// short limits texts that are not quoted.
+	short func(string) string
 	// raw keeps iCalendar values such as COMPLETED, for programs and for those who know them.
 	raw bool
 }
@@ -23,7 +25,7 @@ type Wording struct {
 // For returns the wording for a reader of pages and mails, with times in the location. Clock is the reader's choice
 // of 12 or 24 hours. Short limits the texts that users wrote, which are quoted in the manner of the language.
 func For(l *locale.Language, clock string, in *time.Location, short func(string) string) Wording {
-	return Wording{lang: l, clock: clock, in: in, quote: func(text string) string {
+	return Wording{lang: l, clock: clock, in: in, short: short, quote: func(text string) string {
 		return l.Text("mail.quoted", "text", short(text))
 	}}
 }
@@ -31,7 +33,7 @@ func For(l *locale.Language, clock string, in *time.Location, short func(string)
 // English returns the wording for assistants and commands, whose texts are English whatever the user's language is.
 // Quote marks text that users wrote.
 func English(in *time.Location, quote func(string) string) Wording {
-	return Wording{lang: locale.Match(), clock: "24", in: in, quote: quote, raw: true}
+	return Wording{lang: locale.Match(), clock: "24", in: in, quote: quote, short: quote, raw: true}
 }
 
 // Change puts a change into words, to follow the name of the user who made it: `changed the event "Lunch": moved

@@ -112,6 +112,25 @@ func changedShares() (all []calendar.Change) {
 		})
 }
 
+// everyConflict has a change that cannot be taken back for each reason.
+func everyConflict() []calendar.UndoConflict {
+	c := calendar.Change{
+		Object: "1", Kind: calendar.Event, Did: calendar.Created, Summary: "QX1",
+		At: time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC),
+	}
+	later := c
+	later.Agent, later.At = "QX2", c.At.Add(time.Hour)
+	return []calendar.UndoConflict{
+		{Change: c, By: &later},
+		{Change: c, By: &later, Differs: []string{"SUMMARY", "DTSTART"}},
+		{Change: c, By: &c},
+		{Change: c, Answer: true},
+		{Change: c, Forgotten: true},
+		{Change: c, LinesGone: true},
+		{Change: c},
+	}
+}
+
 // sentencesIn returns everything that is said of every change in a language.
 func sentencesIn(t *testing.T, tag string) string {
 	t.Helper()
@@ -126,6 +145,11 @@ func sentencesIn(t *testing.T, tag string) string {
 		all = append(all, w.Change(c))
 		all = append(all, w.Details(c)...)
 	}
+	for _, left := range everyConflict() {
+		left.In.Name = "QX9"
+		all = append(all, w.Left(left))
+	}
+	all = append(all, w.AllLeft(everyConflict()), w.By(calendar.Change{UserName: "QX1", For: "1"}))
 	for _, name := range strings.Fields("DTSTART RRULE ATTENDEE VEVENT X-QX VALARM ATTACH ORGANIZER DESCRIPTION") {
 		all = append(all, w.Properties([]string{name}))
 	}
@@ -154,7 +178,7 @@ func textsOf(t *testing.T, tag, prefix string) map[string]string {
 
 var (
 	parameter  = regexp.MustCompile(`\{\{\.\w+\}\}`)
-	letterRuns = regexp.MustCompile(`\p{L}{2,}`)
+	letterRuns = regexp.MustCompile(`\p{L}{3,}`)
 )
 
 // TestEveryTextIsSaid: the changes of this test need each text, so that the next test sees all of them.
@@ -174,10 +198,10 @@ func TestEveryTextIsSaid(t *testing.T) {
 	}
 }
 
-// sameWords are words that a language shares with English.
+// sameWords are words that a language shares with English, of three letters or more.
 var sameWords = map[string]string{
-	"de": "status name link in", "fr": "notes description public dates journal position", "es": "color no",
-	"it": "link in", "nl": "status link in begin details of", "pl": "link", "pt": "link",
+	"de": "status name link", "fr": "notes description public dates journal position invitation", "es": "color",
+	"it": "link", "nl": "status link begin details data hand was", "pl": "link", "pt": "link data out",
 }
 
 // TestLanguages: no English is left in other languages, and no value is missing. A missing text panics.

@@ -138,7 +138,7 @@ func conflict(left []calendar.UndoConflict) *calendar.Error {
 		texts = append(texts, fmt.Sprintf("and %d more", more))
 	}
 	e := calendar.Errorf(calendar.Stale, "", "%s", strings.Join(texts, "; "))
-	e.Hint = "take the later change back first, or change it by hand"
+	e.Left, e.Hint = left, "take the later change back first, or change it by hand"
 	if left[0].Forgotten {
 		e.Reason, e.Hint = calendar.Unsupported, "change it by hand"
 	}
