@@ -59,9 +59,12 @@ func (s *Queries) proposedObject(
 	title, quote := titleOf(l, part, change.Summary), func(text string) string { return "“" + brief(text) + "”" }
 	lines := []string{
 		l.Text("suggestion.app-from", "who", quote(part.Maker.Agent), "calendar", quote(part.In.Name)),
-		describe.Change(change, time.UTC, quote),
 	}
-	lines = append(lines, describe.Details(change, time.UTC, quote)...)
+	if details := describe.Details(change, time.UTC, quote); len(details) > 0 {
+		lines = append(lines, details...)
+	} else {
+		lines = append(lines, describe.Change(change, time.UTC, quote))
+	}
 	if n := len(part.Suggestion.Parts); n > 1 {
 		lines = append(lines, l.Text("suggestion.app-bundle"))
 	}
