@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"slices"
@@ -523,7 +524,7 @@ func (w *world) probe(r *rand.Rand) string {
 	c := w.prober(r)
 	switch r.IntN(12) {
 	case 11:
-		return w.probeProposed(c, on)
+		return w.probeProposed(r, c, on)
 	case 9, 10:
 		return w.probeDelegate(c, on)
 	case 0, 1:
@@ -607,15 +608,60 @@ func (w *world) probeWrite(c *credential, on *room) string {
 func (w *world) suggest(what string, c *credential, on *room) string {
 	w.suggested++
 	title := fmt.Sprintf("%s%ds", on.secret, w.suggested)
+	before := w.observed(c.who)
 	a := c.tool("patch_event", map[string]any{"calendar_id": on.id, "event_uid": on.uid, "title": title})
 	found := proposed.FindStringSubmatch(a.body)
 	w.outcome(what+" by a proposal", a.done() && found != nil, true, a)
 	if found != nil {
-		w.open = append(w.open, &suggestion{calendar.SuggestionID(found[1]), c, on, title})
+		w.open = append(w.open, &suggestion{calendar.SuggestionID(found[1]), c, on, title, on.title()})
 	}
 	w.stored(what, on)
+	for door, body := range w.observed(c.who) {
+		if body != before[door] {
+			w.Errorf("%s: %s reads\n%s\nafter\n%s", what, door, body, before[door])
+		}
+	}
 	return what
 }
+
+// observed is what everybody reads that a suggestion to a user must not change: versions, busy times, links, and what
+// programs are told. Only the user's own calendar "Proposed" is left out, and with it the version of their home.
+func (w *world) observed(of *person) map[string]string {
+	const versions = `<propfind xmlns="DAV:" xmlns:CS="http://calendarserver.org/ns/"><prop><sync-token/><CS:getctag/>` +
+		`</prop></propfind>`
+	seen := map[string]string{}
+	for i, c := range w.credentials {
+		if c.ended || c.who.disabled {
+			continue
+		}
+		door := fmt.Sprintf("%s %d ", c.who.name, i)
+		if c.token {
+			for _, tool := range readTools {
+				seen[door+tool.name] = c.tool(tool.name, tool.args(w.rooms[0])).body
+			}
+			seen[door+"get_free_busy"] = c.tool("get_free_busy", map[string]any{
+				"usernames": []string{of.name}, "start_time": "2027-01-05", "end_time": "2027-01-06",
+			}).body
+		}
+		home := c.dav("PROPFIND", "/dav/calendars/"+c.who.name+"/", versions).body
+		if c.who == of {
+			home = ownVersions.ReplaceAllString(home, "")
+		}
+		seen[door+"home"] = home
+	}
+	for _, on := range w.rooms {
+		if on.link != nil {
+			r, err := http.NewRequestWithContext(w.Context(), http.MethodGet, on.link.path, nil)
+			w.must(err)
+			seen["link to "+on.name] = w.send(w.first, r).body
+		}
+	}
+	return seen
+}
+
+// ownVersions are the answers about a home and its calendar "Proposed".
+var ownVersions = regexp.MustCompile(
+	`<d:response><d:href>/dav/calendars/\w+/(proposed-by-assistants/)?</d:href>.*?</d:response>`)
 
 var proposed = regexp.MustCompile(`"proposed":true,"id":"([^"]+)"`)
 
@@ -675,18 +721,21 @@ func (w *world) probeDelegate(c *credential, on *room) string {
 	return what
 }
 
-// probeProposed reads the calendar "Proposed", which its user alone has.
-func (w *world) probeProposed(c *credential, on *room) string {
+const proposedSegment = "/proposed-by-assistants/"
+
+// probeProposed reads the calendar "Proposed", which its user alone has, and decides by it.
+func (w *world) probeProposed(r *rand.Rand, c *credential, on *room) string {
 	what := c.who.name + " reads suggestions"
+	if home := c.dav("PROPFIND", "/dav/calendars/"+c.who.name+"/", names); strings.Contains(home.body,
+		proposedSegment) != c.seesProposed() {
+		w.Errorf("%s: it is listed: %t: %s", what, !c.seesProposed(), home.body)
+	}
 	for _, of := range []*person{c.who, on.of} {
-		a := c.dav("REPORT", "/dav/calendars/"+of.name+"/proposed-by-assistants/",
+		a := c.dav("REPORT", "/dav/calendars/"+of.name+proposedSegment,
 			`<D:sync-collection xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:sync-token/>`+
 				`<D:sync-level>1</D:sync-level><D:prop><C:calendar-data/></D:prop></D:sync-collection>`)
 		w.scanFor(what, a, c)
-		if a.done() && (of != c.who || !c.works() || c.bound != nil || c.token && (c.usual != calendar.RightWrite ||
-			c.scopes&calendar.ScopeWrite == 0)) {
-			w.Errorf("%s at %s: %d %s", what, of.name, a.status, a.body)
-		}
+		w.outcome(what+" at "+of.name, a.done(), of == c.who && c.seesProposed(), a)
 		for _, s := range w.open {
 			want := s.by.who == of && !s.by.ended && s.on.has(of) >= read && a.done()
 			if strings.Contains(a.body, string(s.id)) != want {
@@ -694,6 +743,39 @@ func (w *world) probeProposed(c *credential, on *room) string {
 			}
 		}
 	}
+	if len(w.open) == 0 || r.IntN(2) == 0 {
+		return what
+	}
+	return what + "; " + w.decide(c, r.IntN(len(w.open)), on, r.IntN(4) == 0)
+}
+
+// decide moves the event of a suggestion into a calendar, or deletes it. The program needs the rights for the change.
+func (w *world) decide(c *credential, n int, into *room, decline bool) string {
+	s := w.open[n]
+	at := "/dav/calendars/" + s.by.who.name + proposedSegment +
+		string(calendar.Suggestion{ID: s.id}.ProposedUID(0)) + ".ics"
+	may := c.who == s.by.who && c.seesProposed() && !s.by.ended
+	if decline {
+		what := fmt.Sprintf("%s declines a suggestion in %s", c.who.name, s.on.name)
+		a := c.dav(http.MethodDelete, at, "")
+		w.outcome(what, a.done(), may && c.allows(calendar.ScopeDelete, s.on), a)
+		if a.done() {
+			w.open = slices.Delete(w.open, n, n+1)
+		}
+		w.stored(what, s.on)
+		return what
+	}
+	what := fmt.Sprintf("%s moves a suggestion in %s to %s", c.who.name, s.on.name, into.name)
+	r := httptest.NewRequestWithContext(w.Context(), "MOVE", at, nil)
+	r.Header.Set("Destination", "http://localhost"+into.at(c.who)+"moved.ics")
+	a := w.send(w.first, c.signed(r))
+	w.scanFor(what, a, c)
+	w.outcome(what, a.done(), may && c.mayWrite(into) && c.mayWrite(s.on) && s.on.title() == s.base, a)
+	if a.done() {
+		s.on.stands = s.title
+		w.open = slices.Delete(w.open, n, n+1)
+	}
+	w.stored(what, s.on)
 	return what
 }
 

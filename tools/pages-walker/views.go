@@ -132,9 +132,30 @@ func conversation(h *house) {
 		v.presses("Later")
 		v.sees("Next week")
 	}
+	// Further weeks come from the server, also one without events. The model does not hear of them.
+	h.put(h.user, "view5", "SUMMARY:Far away", "DTSTART:20290327T090000Z", "DTEND:20290327T100000Z")
+	v.presses("Later")
+	v.sees("19 March – 25 March 2029")
+	v.presses("Later")
+	v.sees("Far away")
+	v.fits()
+	for range 3 {
+		v.presses("Earlier")
+	}
+	v.sees("Beside it")
+	if told := v.tell("seen.told.length"); told != "0" {
+		failf("the model is told of %s weeks", told)
+	}
 	v.shows(reads, "get_free_busy", map[string]any{"start_time": "2029-03-06", "end_time": "2029-03-06"}, shownAs{"light", 720, false})
 	v.sees("Busy")
 
+	h.newcomer("zoe")
+	_ = h.command("", "set-user", "zoe", "--display-name", hostile, "--timezone", "Asia/Tokyo")
+	_ = h.command("", "share", "--user", "zoe", "--calendar", "Personal", "--with", h.user, "--permission", "freebusy")
+	v.shows(reads, "find_time", map[string]any{
+		"start": "2029-03-20", "end": "2029-03-20", "duration_minutes": 45, "timezone": "UTC", "usernames": []string{"zoe"},
+	}, shownAs{"light", 720, false})
+	v.sees(hostile)
 	find := map[string]any{
 		"start": "2029-03-20", "end": "2029-03-20", "duration_minutes": 45, "limit": 3, "timezone": "UTC",
 	}
@@ -161,11 +182,15 @@ func conversation(h *house) {
 
 	changes := map[string]any{"preview": true, "changes": []map[string]any{
 		{"tool": "delete_event", "calendar_id": "primary", "event_uid": "view2"},
-		{"tool": "patch_event", "calendar_id": "primary", "event_uid": "view4", "title": "Renamed"},
+		{
+			"tool": "patch_event", "calendar_id": "primary", "event_uid": "view4", "title": "Renamed",
+			"start": "2029-03-06T09:15:00Z", "end": "2029-03-06T09:45:00Z",
+		},
 	}}
 	v.shows(writes, "change_many", changes, shownAs{"dark", 320, false})
 	v.sees("Renamed")
 	v.fits()
+	v.sees(hostile) // an event at the same time
 	v.inView(`d.querySelector("input").click()`)
 	v.presses("Accept")
 	v.sees("The changes are made.")
@@ -180,8 +205,15 @@ func conversation(h *house) {
 	if boxes := v.inView(`d.querySelectorAll("input").length`); boxes != "0" {
 		failf("a token that may propose can accept: %s", boxes)
 	}
+	v.sees(hostile)
 	v.presses("Look at it")
 	v.until("for the page of the suggestion", `seen.links[0]?.includes("/account/suggestions/")`)
+	v.presses("Withdraw")
+	v.sees("Withdrawn.")
+	v.shows(proposes, "list_proposals", map[string]any{}, shownAs{"light", 320, false})
+	if n := v.inView(`d.querySelectorAll("section").length`); n != "0" {
+		failf("%s suggestions are left", n)
+	}
 	if v.tell("window.owned") != "undefined" {
 		failf("a text of an event ran as a script")
 	}
