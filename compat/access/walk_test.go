@@ -123,9 +123,11 @@ var levels = map[int][2]string{busy: {"busy", "free-busy"}, read: {"read", "read
 // step changes who may do what, by a door where it has one.
 func (w *world) step(r *rand.Rand) string {
 	p, to, on := pick(r, w.people), pick(r, w.people), pick(r, w.rooms)
-	switch r.IntN(18) {
+	switch r.IntN(21) {
 	case 16, 17:
 		return w.accept(r)
+	case 18, 19, 20:
+		return w.propose(r, p)
 	case 0, 1, 2:
 		return w.share(r, on, to)
 	case 3:
@@ -469,6 +471,33 @@ func (w *world) rights(r *rand.Rand, spec *auth.TokenSpec) (map[*room]calendar.R
 	return rights, usual
 }
 
+// propose has a program propose a change that it may not make. If there is none, a user gets one.
+func (w *world) propose(r *rand.Rand, p *person) string {
+	var able []func() string
+	for _, c := range w.credentials {
+		for _, on := range w.rooms {
+			if c.mayPropose(on) && !(c.most(on) >= write && c.allows(calendar.ScopeWrite, on)) {
+				able = append(able, func() string {
+					return w.suggest(fmt.Sprintf("%s proposes in %s", c.who.name, on.name), c, on)
+				})
+			}
+		}
+	}
+	if len(able) > 0 {
+		return pick(r, able)()
+	}
+	if p.disabled {
+		return "nothing"
+	}
+	const scopes = calendar.ScopeRead | calendar.ScopePropose
+	t, secret, err := w.auth.CreateToken(w.Context(), auth.TokenSpec{User: p.name, Name: "token", Scopes: scopes})
+	w.must(err)
+	w.credentials = append(w.credentials, &credential{
+		world: w, who: p, token: true, secret: string(secret), id: t.ID, scopes: scopes, usual: calendar.RightWrite,
+	})
+	return p.name + " gets a program that proposes"
+}
+
 // accept has a user accept a suggestion. What the user may do then counts, whatever was allowed when it was made.
 func (w *world) accept(r *rand.Rand) string {
 	if len(w.open) == 0 {
@@ -752,6 +781,9 @@ func (w *world) probeProposed(r *rand.Rand, c *credential, on *room) string {
 // decide moves the event of a suggestion into a calendar, or deletes it. The program needs the rights for the change.
 func (w *world) decide(c *credential, n int, into *room, decline bool) string {
 	s := w.open[n]
+	if into.version%2 == 0 { // mostly the user and the calendar that can
+		c, into = w.credentials[slices.Index(w.people, s.by.who)], s.on
+	}
 	at := "/dav/calendars/" + s.by.who.name + proposedSegment +
 		string(calendar.Suggestion{ID: s.id}.ProposedUID(0)) + ".ics"
 	may := c.who == s.by.who && c.seesProposed() && !s.by.ended

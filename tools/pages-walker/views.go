@@ -96,7 +96,8 @@ func (v viewer) fits() {
 
 // conversation shows results of tools in their views: by mouse, by keyboard alone, in the dark, on a phone.
 func conversation(h *house) {
-	const hostile = `<img src=x onerror="parent.owned=1"><script>parent.owned=1</script>`
+	const script = `<script>parent.owned=1</script>`
+	const hostile = `<img src=x onerror="parent.owned=1">` + script
 	h.put(h.user, "view1", "SUMMARY:"+hostile, "LOCATION:"+hostile, "DTSTART:20290306T090000Z", "DTEND:20290306T100000Z")
 	h.put(h.user, "view2", "SUMMARY:Beside it", "DTSTART:20290306T093000Z", "DTEND:20290306T103000Z")
 	h.put(h.user, "view3", "SUMMARY:Fair", "DTSTART;VALUE=DATE:20290307", "DTEND;VALUE=DATE:20290309")
@@ -139,10 +140,10 @@ func conversation(h *house) {
 	v.presses("Later")
 	v.sees("Far away")
 	v.fits()
-	for range 3 {
+	for _, text := range []string{"19 March – 25 March 2029", "Next week", "Beside it"} {
 		v.presses("Earlier")
+		v.sees(text)
 	}
-	v.sees("Beside it")
 	if told := v.tell("seen.told.length"); told != "0" {
 		failf("the model is told of %s weeks", told)
 	}
@@ -190,7 +191,7 @@ func conversation(h *house) {
 	v.shows(writes, "change_many", changes, shownAs{"dark", 320, false})
 	v.sees("Renamed")
 	v.fits()
-	v.sees(hostile) // an event at the same time
+	v.sees(script) // in the title of an event at the same time, in quotes
 	v.inView(`d.querySelector("input").click()`)
 	v.presses("Accept")
 	v.sees("The changes are made.")
@@ -205,7 +206,7 @@ func conversation(h *house) {
 	if boxes := v.inView(`d.querySelectorAll("input").length`); boxes != "0" {
 		failf("a token that may propose can accept: %s", boxes)
 	}
-	v.sees(hostile)
+	v.sees("parent.owned=1")
 	v.presses("Look at it")
 	v.until("for the page of the suggestion", `seen.links[0]?.includes("/account/suggestions/")`)
 	v.presses("Withdraw")
