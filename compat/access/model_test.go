@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
@@ -108,6 +109,12 @@ type suggestion struct {
 	on *room
 	// title is the suggested one, instead of base.
 	title, base string
+	made        time.Time
+}
+
+// ended reports whether nobody can decide the suggestion any more: its program has ended, or it is too old.
+func (s *suggestion) ended() bool {
+	return s.by.ended || !s.by.world.Now().Before(s.made.AddDate(0, 0, 30))
 }
 
 // right is that of a program in a calendar.

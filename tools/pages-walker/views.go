@@ -147,6 +147,15 @@ func conversation(h *house) {
 	if told := v.tell("seen.told.length"); told != "0" {
 		failf("the model is told of %s weeks", told)
 	}
+	// By keyboard alone: the button keeps the focus, also while a week is asked for.
+	v.shows(reads, "list_events", weeks, shownAs{"light", 720, false})
+	v.tell("seen.frame.focus()")
+	v.keys(keyTab + keyTab + keyEnter)
+	for _, text := range []string{"Next week", "19 March – 25 March 2029"} {
+		v.sees(text)
+		v.keys(keyEnter)
+	}
+	v.sees("Far away")
 	v.shows(reads, "get_free_busy", map[string]any{"start_time": "2029-03-06", "end_time": "2029-03-06"}, shownAs{"light", 720, false})
 	v.sees("Busy")
 
@@ -197,6 +206,17 @@ func conversation(h *house) {
 	v.sees("The changes are made.")
 	h.one(h.user, "VEVENT", "Beside it")
 	h.one(h.user, "VEVENT", "Renamed")
+
+	rename := map[string]any{"tool": "patch_event", "calendar_id": "primary", "event_uid": "view3", "title": "Market"}
+	cancel := map[string]any{"tool": "delete_event", "calendar_id": "primary", "event_uid": "view5"}
+	v.shows(writes, "change_many", map[string]any{
+		"preview": true, "changes": []map[string]any{cancel, rename},
+	}, shownAs{"light", 720, false})
+	v.tell("seen.frame.focus()")
+	v.keys(keyTab + keySpace + keyTab + keyTab + keyEnter) // without the first, by keyboard alone
+	v.sees("The changes are made.")
+	h.one(h.user, "VEVENT", "Far away")
+	h.one(h.user, "VEVENT", "Market")
 
 	use(proposes, "create_event", map[string]any{
 		"calendar_id": "primary", "title": hostile, "start": "2029-03-21T09:00:00Z",
