@@ -163,7 +163,7 @@ func TestProposedCalendar(t *testing.T) {
 			t.Errorf("the home does not tell of the event: %s", got.body)
 		}
 		s.speaks("de")
-		if got, german := s.sync(t, proposedHome, full); german != "" || !strings.Contains(got.body, "valid-sync-token") {
+		if got, next := s.sync(t, proposedHome, full); next != "" || !strings.Contains(got.body, "valid-sync-token") {
 			t.Errorf("in another language, nothing is new: %s", got.body)
 		}
 		if got := home("alice"); !strings.Contains(got, ">Vorschläge<") {

@@ -77,8 +77,8 @@ func (p suggestionPages) list() (content struct{ Suggestions []suggestion }, err
 // suggestionContent is the data of the page of one suggestion.
 type suggestionContent struct {
 	suggestion
-	// Decided is the id of the text that says what the user decided; "" if it is open. Then nothing else is set, except
-	// Undo: the page on which the user takes back what the assistant changed.
+	// Decided is the id of a text about the user's decision, "" while it is open. A decided suggestion has only that and
+	// Undo, the page for undoing the assistant's changes.
 	Decided, Undo string
 	// Expires is when it ends by itself.
 	Expires string
@@ -146,7 +146,7 @@ func (p suggestionPages) content() (content suggestionContent, err error) {
 	return content, nil
 }
 
-// decided says what the user decided about a suggestion, so that old links in mails lead somewhere. If there was no such
+// decided returns the decision about a suggestion, so that old links in mails lead somewhere. If there was no such
 // suggestion to this user, or it has ended, it returns the error.
 func (p suggestionPages) decided(id calendar.SuggestionID, failed error) (content suggestionContent, err error) {
 	all, err := p.Service.Suggestions(p.r.Context(), p.caller())
@@ -160,7 +160,8 @@ func (p suggestionPages) decided(id calendar.SuggestionID, failed error) (conten
 		content.suggestion = suggestion{ID: id, From: excerpt(one.Maker.Agent), When: p.clock().Ago(one.Created)}
 		switch one.State {
 		case calendar.SuggestionAccepted:
-			content.Decided, content.Undo = "notice.suggestion-accepted", "journal?app="+url.QueryEscape(string(one.Maker.Token))
+			content.Decided = "notice.suggestion-accepted"
+			content.Undo = "journal?app=" + url.QueryEscape(string(one.Maker.Token))
 			return content, nil
 		case calendar.SuggestionDeclined:
 			content.Decided = "notice.suggestion-declined"

@@ -54,8 +54,8 @@ func orMissing(err error, missing *calendar.Error) error {
 
 // ProposedIn returns the calendar "Proposed" of a home, or none if the user has no use for it.
 //
-// Its version is a number made of the shown changes, which never change themselves, and of the language of its texts. So
-// a client that has another version gets everything again, as with busy times. See
+// Its version is a number made of the shown changes, which never change themselves, and of the language of its texts.
+// So a client that has another version gets everything again, as with busy times. See
 // docs/decisions/0129-proposed-calendar.md.
 func (s *Reader) ProposedIn(
 	ctx context.Context, c calendar.Caller, home calendar.Home, calendars []calendar.Calendar, now time.Time,
@@ -86,7 +86,8 @@ func (s *Reader) ProposedIn(
 		OwnerTitle: c.User.Title(), Access: calendar.OwnerAccess, Epoch: home.Epoch,
 		Version: calendar.Version(binary.BigEndian.Uint64(sum.Sum(nil)) >> 1),
 		Properties: calendar.Properties{
-			Name: l.Text("suggestion.app-calendar"), Color: &color, Timezone: "UTC", Kinds: calendar.Kinds{calendar.Event}, Transparent: true,
+			Name: l.Text("suggestion.app-calendar"), Color: &color, Timezone: "UTC",
+			Kinds: calendar.Kinds{calendar.Event}, Transparent: true,
 		},
 	}
 	return []calendar.Calendar{cal}, parts, nil

@@ -656,8 +656,8 @@ func (w *world) suggest(what string, c *credential, on *room) string {
 // observed is what everybody reads that a suggestion to a user must not change: versions, busy times, links, and what
 // programs are told. Only the user's own calendar "Proposed" is left out, and with it the version of their home.
 func (w *world) observed(of *person) map[string]string {
-	const versions = `<propfind xmlns="DAV:" xmlns:CS="http://calendarserver.org/ns/"><prop><sync-token/><CS:getctag/>` +
-		`</prop></propfind>`
+	const versions = `<propfind xmlns="DAV:" xmlns:CS="http://calendarserver.org/ns/"><prop><sync-token/>` +
+		`<CS:getctag/></prop></propfind>`
 	seen := map[string]string{}
 	for i, c := range w.credentials {
 		if c.ended || c.who.disabled {

@@ -37,7 +37,8 @@ func TestNotes(t *testing.T) {
 			t.Errorf("%d: %s", i, html)
 		}
 		plain := strings.ReplaceAll(bodies["text/plain"], "\r\n", "\n")
-		if n := strings.Count(plain, "\n"); n != 16 || !strings.Contains(plain, "\n    https://cal.example.org/suggestions/1?x=1&y=2\n") ||
+		if n := strings.Count(plain, "\n"); n != 16 ||
+			!strings.Contains(plain, "\n    https://cal.example.org/suggestions/1?x=1&y=2\n") ||
 			!strings.Contains(plain, "\n  10:00  ") {
 			t.Errorf("%d: %d lines:\n%s", i, n, plain)
 		}

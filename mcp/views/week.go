@@ -25,7 +25,7 @@ type weekData struct {
 	Turn   *turning     `json:"turn,omitempty"`
 }
 
-// turning is the call that gets another week: the view adds the days before or after those that it has.
+// turning is the call for another week. The view adds the days.
 type turning struct {
 	Tool      string         `json:"tool"`
 	Arguments map[string]any `json:"arguments"`
@@ -43,7 +43,7 @@ func weekFrom(start time.Time) daysOf {
 	return daysOf{start.Format(time.DateOnly), grid.Midnight(start, 6).Format(time.DateOnly)}
 }
 
-// Turning returns the data of Week, and a call of a tool by which the view gets the weeks before and after.
+// Turning returns the data of Week with a call of a tool, so that the view can get the weeks before and after.
 func (m Maker) Turning(events []Event, from time.Time, more bool, tool string, arguments map[string]any) any {
 	d, starts := m.weekData(events, from, more)
 	d.Turn = &turning{
