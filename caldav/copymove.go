@@ -116,7 +116,9 @@ func proposedIn(data []byte) calendar.UID {
 
 // acceptProposed accepts a suggestion. data is the text that the app stores in a calendar, nil for MOVE. The response
 // has no ETag, so that apps read the calendar again: the event that it has now has its own UID.
-func acceptProposed(x *request, uid calendar.UID, data []byte, into calendar.Calendar) error {
+func acceptProposed(
+	x *request, uid calendar.UID, data []byte, into calendar.Calendar, as calendar.ObjectName,
+) error {
 	x.did("accept-suggestion")
 	shown := calendar.Object{}
 	cal, _, err := x.Service.Proposed(x.R.Context(), x.caller, x.Now())
@@ -126,19 +128,19 @@ func acceptProposed(x *request, uid calendar.UID, data []byte, into calendar.Cal
 	if err != nil && !missing(err) {
 		return err
 	}
-	at, err := x.Service.AcceptMoved(x.R.Context(), x.caller, x.Meter, uid, shown.Data, data, into)
+	made, err := x.Service.AcceptMoved(x.R.Context(), x.caller, x.Meter, uid, shown.Data, data, into, as)
 	if missing(err) {
 		return dav.Refuse(http.StatusConflict, "%s", err)
 	}
 	if err != nil {
 		return err
 	}
-	if at.Name != "" {
+	if made != "" {
 		x.W.Header().Set("Location", x.href(place{
-			form: formObject, user: x.at.user, calendar: into.Address(), object: at.Name,
+			form: formObject, user: x.at.user, calendar: into.Address(), object: made,
 		}))
 	}
-	return x.Done(true)
+	return x.Done(made != "")
 }
 
 // moveProposed answers MOVE of an event of the calendar "Proposed". It cannot be copied, and takes no events.
@@ -156,7 +158,7 @@ func moveProposed(x *request, t ledger.Transfer) error {
 	if err != nil {
 		return err
 	}
-	return acceptProposed(x, o.UID, nil, t.To)
+	return acceptProposed(x, o.UID, nil, t.To, t.As)
 }
 
 // declineProposed answers DELETE of an event of the calendar "Proposed".

@@ -61,7 +61,7 @@ func serveAddObject(x *request) error {
 		return err
 	}
 	if uid := proposedIn(data); uid != "" {
-		return acceptProposed(x, uid, data, cal)
+		return acceptProposed(x, uid, data, cal, "")
 	}
 	saved, err := x.Service.Add(x.R.Context(), x.caller, cal, data)
 	if err != nil {

@@ -65,6 +65,13 @@ func (s *suggester) suggest(t *testing.T, do func(b *ledger.Batch, c calendar.Ca
 	return proposedHome + string(made.ProposedUID(0)) + ".ics"
 }
 
+// speaks sets alice's language.
+func (s *suggester) speaks(language string) {
+	alice := s.users["alice"]
+	alice.Language = language
+	s.users["alice"] = alice
+}
+
 // create suggests a new event.
 func (s *suggester) create(t *testing.T, title string) string {
 	t.Helper()
@@ -154,6 +161,23 @@ func TestProposedCalendar(t *testing.T) {
 		if got, next := s.sync(t, "/dav/calendars/alice/", second); next == second ||
 			!strings.Contains(got.body, proposedHome) {
 			t.Errorf("the home does not tell of the event: %s", got.body)
+		}
+		s.speaks("de")
+		if got, next := s.sync(t, proposedHome, full); next != "" || !strings.Contains(got.body, "valid-sync-token") {
+			t.Errorf("in another language, nothing is new: %s", got.body)
+		}
+		if got := home("alice"); !strings.Contains(got, ">Vorschläge<") {
+			t.Errorf("the name is not German: %s", got)
+		}
+		german := s.must(t, "GET "+at, "").body
+		for _, want := range []string{"SUMMARY:Neu? Lunch", "Zum Ablehnen"} {
+			if !strings.Contains(strings.ReplaceAll(german, "\r\n ", ""), want) {
+				t.Errorf("the event has no %s: %s", want, german)
+			}
+		}
+		s.speaks("")
+		if _, again := s.sync(t, proposedHome, ""); again != full {
+			t.Errorf("in the first language, the token is %s, not %s", again, full)
 		}
 		text := s.must(t, "GET "+at, "").body
 		for _, want := range []string{
@@ -252,7 +276,7 @@ func TestProposedMoves(t *testing.T) {
 		if put.status != 201 || put.header.Get("ETag") != "" {
 			t.Errorf("PUT: %d, tag %s", put.status, put.header.Get("ETag"))
 		}
-		if got := s.must(t, "GET "+put.header.Get("Location"), "").body; !strings.Contains(got, "SUMMARY:Dinner") ||
+		if got := s.must(t, "GET "+home+name, "").body; !strings.Contains(got, "SUMMARY:Dinner") ||
 			strings.Contains(got, "TENTATIVE") || strings.Contains(got, "proposal.") {
 			t.Errorf("made was %s", got)
 		}
@@ -297,6 +321,15 @@ func TestProposedMoves(t *testing.T) {
 		refused := s.send(t, "PUT "+home+"tea.ics", coffee)
 		if refused.status != 403 {
 			t.Errorf("changed text: %d %s", refused.status, refused.body)
+		}
+		is(at, calendar.SuggestionOpen)
+		// A new event takes no place that another one has.
+		for _, head := range []string{
+			"PUT " + work + "lunch.ics", "MOVE " + at + "\nDestination: http://cal.example.com" + work + "lunch.ics",
+		} {
+			if got := s.send(t, head, text); got.status != 412 {
+				t.Errorf("%s: %d %s", head, got.status, got.body)
+			}
 		}
 		is(at, calendar.SuggestionOpen)
 		// An app without the right to write accepts nothing.

@@ -39,7 +39,7 @@ func servePut(x *request) error {
 		return err
 	}
 	if uid := proposedIn(data); uid != "" {
-		return acceptProposed(x, uid, data, cal)
+		return acceptProposed(x, uid, data, cal, x.at.object)
 	}
 	saved, err := x.Service.Put(x.R.Context(), x.caller, cal,
 		calendar.Draft{Name: x.at.object, Data: data, When: when, Meter: x.Meter})

@@ -64,8 +64,9 @@ func (m *Maker) deeds(
 	return parts, said, nil
 }
 
-// suggestions lists the open suggestions of assistants, the latest first, with a link to their page. It also returns
-// whether one of them is of the last 24 hours, and their number. Older ones alone are no reason for a mail.
+// suggestions lists the open suggestions of assistants, the latest first. Each has a link to its page, which only the
+// signed-in user can open and which changes nothing by itself. It also returns whether one of them is of the last 24
+// hours, and their number. Older ones alone are no reason for a mail.
 func (m *Maker) suggestions(
 	ctx context.Context, c calendar.Caller, l *locale.Language, at time.Time,
 ) (part letter.NotePart, fresh bool, open int, err error) {
@@ -100,6 +101,7 @@ func (m *Maker) suggestions(
 		part.Lines = append(part.Lines, letter.NoteLine{
 			When: short(describe.Program(one.Maker.Agent)), Text: wording.Change(changes[0]),
 			Place: cmp.Or(changes[0].In.Name, string(changes[0].In.Segment)),
+			Link:  m.Suggestions.JoinPath(string(one.ID)).String(),
 		})
 	}
 	return part, fresh, open, nil

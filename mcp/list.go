@@ -105,9 +105,23 @@ func (b toolbox) listEvents(ctx context.Context, c *call, in *agendaQuestion) (a
 		v.NextCursor = c.next(spot{w.from.Unix(), w.until.Unix(), found.Occurrences[len(found.Occurrences)-1].Spot()})
 	}
 	c.show(w.zone, func(m views.Maker) any {
-		return m.Week(viewEvents(m, found.Occurrences), w.from, v.Truncated || v.Unread > 0)
+		return m.Turning(viewEvents(m, found.Occurrences), w.from, v.Truncated || v.Unread > 0, "list_events",
+			in.ofOtherWeeks(w.zone))
 	})
 	return answer{v.prose(rows, found.Occurrences, w), v}, nil
+}
+
+// ofOtherWeeks returns the arguments of the same call for another week, to which the view adds start and end.
+func (in *agendaQuestion) ofOtherWeeks(z zoned) map[string]any {
+	args := map[string]any{"limit": mostListed, "timezone": z.Name()}
+	for name, text := range map[string]string{
+		"calendar_id": string(in.calendar), "keyword": in.keyword, "attendee": in.attendee,
+	} {
+		if text != "" {
+			args[name] = text
+		}
+	}
+	return args
 }
 
 // viewEvents returns events for a view.

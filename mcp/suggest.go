@@ -33,11 +33,25 @@ func (b suggestTools) rows() []tool {
 		begin:       doing(b.list), gives: suggestionsView{}, view: views.Review,
 	})
 	list.scope |= calendar.ScopePropose
-	return []tool{list, b.once(tool{
+	return []tool{list, b.withdrawing()}
+}
+
+func (b suggestTools) withdrawing() tool {
+	return b.once(tool{
 		name: "withdraw_proposal", title: "Withdraw proposal",
 		description: "Withdraws a change that you proposed and that is still open.",
 		scope:       calendar.ScopePropose, begin: doing(b.withdraw), gives: withdrawnView{},
-	})}
+	})
+}
+
+// inView returns an open suggestion for a view, which links to its page: only there can the user accept. The view may
+// withdraw it if the caller may.
+func (b suggestTools) inView(c *call, id calendar.SuggestionID, title string, changes []views.Change) views.Bundle {
+	shown := views.Bundle{Title: title, Changes: changes, Link: b.page("suggestions/" + string(id))}
+	if t := b.withdrawing(); t.offered(c.caller) && t.open(c.caller) {
+		shown.Withdraw = string(id)
+	}
+	return shown
 }
 
 // suggestible reports whether the tool can propose its changes.
@@ -109,9 +123,9 @@ func (b toolbox) suggested(ctx context.Context, c *call, z zoned, v manyView) (a
 	}
 	s.Expires = z.momentOf(made.Expires)
 	c.show(z, func(m views.Maker) any {
-		return m.Review([]views.Bundle{{
-			Changes: v.inView(c, &manyChanges{}), Link: b.page("suggestions/" + string(made.ID)),
-		}}, false)
+		return m.Review([]views.Bundle{
+			suggestTools{b}.inView(c, made.ID, "", v.inView(c, &manyChanges{})),
+		}, false)
 	})
 	where := ""
 	if s.Page = b.page("suggestions/" + string(s.ID)); s.Page != "" {
@@ -227,28 +241,27 @@ func (b suggestTools) list(ctx context.Context, c *call, _ *nothing) (answer, er
 		}
 		v.Proposals = append(v.Proposals, one)
 	}
-	c.show(z, func(m views.Maker) any { return m.Review(b.inView(m, z, v, all), false) })
+	c.show(z, func(m views.Maker) any { return m.Review(b.listInView(c, m, z, v, all), false) })
 	return answer{v.prose(z), v}, nil
 }
 
-// inView returns suggestions for a view, which links to the pages of the open ones: only there can the user accept.
-func (b suggestTools) inView(
-	m views.Maker, z zoned, v suggestionsView, all []calendar.Suggestion,
+// listInView returns suggestions for a view.
+func (b suggestTools) listInView(
+	c *call, m views.Maker, z zoned, v suggestionsView, all []calendar.Suggestion,
 ) (list []views.Bundle) {
 	for i, s := range all {
-		bundle := views.Bundle{Title: m.Moment(s.Created.In(z.Location()))}
+		title := m.Moment(s.Created.In(z.Location()))
+		changes := each(v.Proposals[i].Changes, func(change suggestedChangeView) views.Change {
+			return views.Change{What: wire.Visible(string(change.What))}
+		})
 		switch s.State {
 		case calendar.SuggestionOpen:
-			bundle.Link = b.page("suggestions/" + string(s.ID))
+			list = append(list, b.inView(c, s.ID, title, changes))
 		case calendar.SuggestionAccepted:
-			bundle.Title += ": " + m.Text("notice.suggestion-accepted")
+			list = append(list, views.Bundle{Title: title + ": " + m.Text("notice.suggestion-accepted")})
 		case calendar.SuggestionDeclined:
-			bundle.Title += ": " + m.Text("notice.suggestion-declined")
+			list = append(list, views.Bundle{Title: title + ": " + m.Text("notice.suggestion-declined")})
 		}
-		for _, change := range v.Proposals[i].Changes {
-			bundle.Changes = append(bundle.Changes, views.Change{What: wire.Visible(string(change.What))})
-		}
-		list = append(list, bundle)
 	}
 	return list
 }

@@ -368,7 +368,30 @@ func TestSuggestionPageIsOffered(t *testing.T) {
 			`"capabilities":{"elicitation":{"url":{}}},"clientInfo":{"name":"t","version":"1"}}}`))
 	session := opened.header.Get(wire.SessionHeader)
 	const args = `"name":"create_event","arguments":{"calendar_id":"` + string(work) + `","title":"Lunch",` +
-		`"start":"2026-03-03T12:00:00Z","end":"2026-03-03T13:00:00Z"}`
+		`"start":"2026-03-03T12:00:00Z","end":"2026-03-03T13:00:00Z","attendees":["bob@example.com"]}`
+	invited := func(want int) {
+		t.Helper()
+		got := use(t, door, "bob", "list_invitations", params{}, new(invitationsView))
+		if n := strings.Count(got, "“Lunch”") + strings.Count(got, `"Lunch"`); n != want {
+			t.Errorf("bob is invited %d times, want %d: %s", n, want, got)
+		}
+	}
+	// accept does what the page does when its button is pressed.
+	accept := func(page string) {
+		t.Helper()
+		user := h.callers["alice"]
+		user.Token = ""
+		m := h.service.Meter(t.Context(), user)
+		defer m.Close()
+		id := calendar.SuggestionID(strings.TrimPrefix(page, pages))
+		seen, err := h.service.Consider(t.Context(), user, m, id)
+		if err == nil {
+			_, err = h.service.AcceptSuggestion(t.Context(), user, m, id, seen.State)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
 	open := func(want int) {
 		t.Helper()
 		var v suggestionsView
@@ -382,7 +405,8 @@ func TestSuggestionPageIsOffered(t *testing.T) {
 			}
 		}
 	}
-	for i, action := range []string{"accept", "decline", "cancel"} {
+	elicit := func(action string, meanwhile func(page string)) {
+		t.Helper()
 		e := hears(t, request(t, "POST", door, "claude",
 			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{`+args+`}}`, wire.SessionHeader, session))
 		var asked struct {
@@ -393,10 +417,14 @@ func TestSuggestionPageIsOffered(t *testing.T) {
 			asked.Params.Mode != "url" || !strings.HasPrefix(asked.Params.URL, pages) {
 			t.Fatalf("asked %+v, %v", asked, err)
 		}
+		meanwhile(asked.Params.URL)
 		asker{e, session}.say(t, door, "claude", session, asked.ID, action)
 		if said := e.next(t); !strings.Contains(said, `"proposed":true`) || !strings.Contains(said, asked.Params.URL) {
 			t.Errorf("%s: %s", action, said)
 		}
+	}
+	for i, action := range []string{"accept", "decline", "cancel"} {
+		elicit(action, func(string) {})
 		open(i + 1)
 	}
 
@@ -430,4 +458,15 @@ func TestSuggestionPageIsOffered(t *testing.T) {
 		}
 	}
 	open(4)
+	invited(0)
+
+	// The user accepts on the page, whatever the client answers.
+	elicit("cancel", accept)
+	invited(1)
+	accept(asked.Result.InputRequests["confirm"].Params.URL)
+	invited(2)
+	said := modern("claude", `"inputResponses":{"confirm":{"action":"cancel"}},"requestState":`+string(state)+`,`)
+	if !strings.Contains(said, "it is accepted so far") {
+		t.Errorf("after the acceptance: %s", said)
+	}
 }

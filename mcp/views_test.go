@@ -138,6 +138,27 @@ func TestViewsChangeNothingElse(t *testing.T) {
 					t.Errorf("%s %s has no view", version, call.tool)
 				}
 			}
+			// What an assistant proposes, and the list of it.
+			change := params{
+				"tool": "create_event", "calendar_id": work, "title": "<b>Tea</b>", "start": "2026-03-06T15:00:00Z",
+			}
+			once := params{"changes": []params{change}, "idempotency_key": version}
+			withoutP := asking(t, door, "claude", version, `{"extensions":{}}`)
+			withP := asking(t, door, "claude", version, showing)
+			for _, call := range []struct {
+				tool string
+				args params
+			}{{manyName, once}, {"list_proposals", params{}}} {
+				said := withoutP("tools/call", callOf(t, call.tool, call.args))
+				var view reviewView
+				rest := viewIn(t, withP("tools/call", callOf(t, call.tool, call.args)), &view)
+				if diff := cmp.Diff(viewIn(t, said, nil), rest); diff != "" || strings.Contains(said, views.Key) {
+					t.Errorf("%s %s of proposals (-without +with):\n%s", version, call.tool, diff)
+				}
+				if call.tool != manyName && len(view.Bundles) == 0 || !strings.Contains(said, "structuredContent") {
+					t.Errorf("%s %s has no view: %s", version, call.tool, said)
+				}
+			}
 			tools := with("tools/list", "")
 			if n := strings.Count(tools, "ui://caldav-mcp-server/"); n != 5 {
 				t.Errorf("%s: %d tools have views", version, n)
@@ -203,8 +224,9 @@ func TestViewsArePages(t *testing.T) {
 
 type reviewView struct {
 	Bundles []struct {
-		Title, Link string
-		Changes     []struct {
+		Title, Link, Withdraw string
+
+		Changes []struct {
 			What, When   string
 			Notes        []string
 			Call         params
@@ -270,8 +292,16 @@ func TestReviewMakesWhatItShows(t *testing.T) {
 		viewIn(t, asking(t, door, "claude", "2025-11-25", showing)("tools/call",
 			callOf(t, "list_proposals", params{})), &v)
 		if v.Accept || len(v.Bundles) != 1 || v.Bundles[0].Link != link ||
-			!strings.Contains(v.Bundles[0].Changes[0].What, "Tea") {
+			!strings.Contains(v.Bundles[0].Changes[0].What, "Tea") ||
+			!strings.HasSuffix(link, "/"+v.Bundles[0].Withdraw) {
 			t.Errorf("listed: %+v", v)
+		}
+		use(t, door, "claude", "withdraw_proposal", params{"id": v.Bundles[0].Withdraw}, new(withdrawnView))
+		v = reviewView{}
+		viewIn(t, asking(t, door, "claude", "2025-11-25", showing)("tools/call",
+			callOf(t, "list_proposals", params{})), &v)
+		if len(v.Bundles) != 0 {
+			t.Errorf("listed after the withdrawal: %+v", v)
 		}
 	})
 }
@@ -324,6 +354,37 @@ func TestTimesAreBooked(t *testing.T) {
 			t.Errorf("a token that proposes: %+v", v)
 		}
 	})
+}
+
+// TestWeeksAreTurned: the view of a week has the call that gets the next one, with the same filters.
+func TestWeeksAreTurned(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	h.put(t, work, "tea", wrapped(calendar.Event, "tea", "DTSTART:20260311T090000Z", "DTEND:20260311T100000Z",
+		"SUMMARY:Tea"))
+	ask := asking(t, h.open(t, h.config()), "alice-read", "2025-11-25", showing)
+	args := params{"start": "2026-03-03", "end": "2026-03-04", "calendar_id": work, "keyword": "tea"}
+	type day struct{ Start, End string }
+	var v struct {
+		Weeks  []struct{ Title string }
+		Events []struct{ Title string }
+		Turn   struct {
+			Tool          string
+			Arguments     params
+			Before, After day
+		}
+	}
+	viewIn(t, ask("tools/call", callOf(t, "list_events", args)), &v)
+	if len(v.Events) != 0 || v.Turn.Before != (day{"2026-02-23", "2026-03-01"}) ||
+		v.Turn.After != (day{"2026-03-09", "2026-03-15"}) || v.Turn.Arguments["keyword"] != "tea" {
+		t.Fatalf("%+v", v)
+	}
+	next := v.Turn.Arguments
+	next["start"], next["end"] = v.Turn.After.Start, v.Turn.After.End
+	viewIn(t, ask("tools/call", callOf(t, v.Turn.Tool, next)), &v)
+	if len(v.Events) != 1 || v.Events[0].Title != "Tea" || v.Turn.After != (day{"2026-03-16", "2026-03-22"}) {
+		t.Errorf("the next week: %+v", v)
+	}
 }
 
 // TestViewsSpeakTheLanguageOfTheUser: texts and dates.

@@ -184,6 +184,10 @@ func (r *Ringer) letter(who *recipient, n note, now time.Time) (calendar.Letter,
 		m.Subject = who.language().Text("remind.subject", "title", n.Title)
 		m.Until = now.Add(n.lasts)
 	}
+	if r.Pages != "" && strings.HasPrefix(n.URL, suggestionsPath) {
+		m.Text += "\n" + who.language().Text("digest.decide") + ":\n" + r.Pages +
+			strings.TrimPrefix(n.URL, "account/") + "\n"
+	}
 	if r.Pages != "" {
 		m.Text += "\n" + who.language().Text("remind.settings") + " " + r.Pages + "notifications\n"
 	}

@@ -31,6 +31,7 @@ var start = time.Date(2026, 11, 30, 8, 0, 0, 0, time.UTC)
 
 // house is a server with two users and a push service.
 type house struct {
+	mailed string // the text of the last mail
 	*housetest.House
 	t          testing.TB
 	service    *service.Service
@@ -203,6 +204,7 @@ func (h *house) mails() []string {
 		m, err := calendar.AlertMailOf(l.Data)
 		h.must(err)
 		all = append(all, string(l.To)+" "+m.Subject)
+		h.mailed = m.Text
 		l.Status = "1.2"
 		h.must(h.Store.SettleLetter(h.t.Context(), l))
 		h.must(h.Store.ConcludeLetter(h.t.Context(), l, false, h.Now(), 1<<20))
@@ -599,6 +601,12 @@ func TestSuggestionsAreNews(t *testing.T) {
 		h.round()
 		if got := h.mails(); !slices.Equal(got, []string{"alice@example.com Claude suggests a change"}) {
 			t.Errorf("mails: %q", got)
+		}
+		all, err := h.service.Suggestions(t.Context(), h.alice)
+		h.must(err)
+		link := "https://cal.example.com/account/suggestions/" + string(all[1].ID) + "\n"
+		if text := h.mailed; !strings.Contains(text, link) {
+			t.Errorf("the mail does not lead to %s: %s", link, text)
 		}
 		h.want(h.alice, func(s *calendar.ReminderSettings) { s.Invitations = calendar.NoChannel })
 		suggest("Tea")

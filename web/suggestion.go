@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -77,6 +78,9 @@ func (p suggestionPages) list() (content struct{ Suggestions []suggestion }, err
 // suggestionContent is the data of the page of one suggestion.
 type suggestionContent struct {
 	suggestion
+	// Decided is the id of a text about the user's decision, "" while it is open. A decided suggestion has only that and
+	// Undo, the page for undoing the assistant's changes.
+	Decided, Undo string
 	// Expires is when it ends by itself.
 	Expires string
 	// Meanwhile is set if something has changed since the assistant saw it, Both names the properties that the
@@ -109,7 +113,7 @@ func (p suggestionPages) content() (content suggestionContent, err error) {
 	defer m.Close()
 	seen, failed := p.Service.Consider(ctx, p.caller(), m, id)
 	if failed != nil && seen.ID == "" {
-		return content, failed
+		return p.decided(id, failed)
 	}
 	c := p.clock()
 	content.suggestion = suggestion{ID: id, From: excerpt(seen.Maker.Agent), When: c.Ago(seen.Created)}
@@ -144,6 +148,32 @@ func (p suggestionPages) content() (content suggestionContent, err error) {
 	return content, nil
 }
 
+// decided returns the decision about a suggestion, so that old links in mails lead somewhere. If there was no such
+// suggestion to this user, or it has ended, it returns the error.
+func (p suggestionPages) decided(id calendar.SuggestionID, failed error) (content suggestionContent, err error) {
+	all, err := p.Service.Suggestions(p.r.Context(), p.caller())
+	if err != nil {
+		return content, err
+	}
+	for _, one := range all {
+		if one.ID != id || calendar.ReasonOf(failed) != calendar.NotFound {
+			continue
+		}
+		content.suggestion = suggestion{ID: id, From: excerpt(one.Maker.Agent), When: p.clock().Ago(one.Created)}
+		switch one.State {
+		case calendar.SuggestionAccepted:
+			content.Decided = "notice.suggestion-accepted"
+			content.Undo = "journal?app=" + url.QueryEscape(string(one.Maker.Token))
+			return content, nil
+		case calendar.SuggestionDeclined:
+			content.Decided = "notice.suggestion-declined"
+			return content, nil
+		case calendar.SuggestionOpen:
+		}
+	}
+	return content, failed
+}
+
 // recipients names the people who get a message.
 func recipients(told []calendar.Told) string {
 	var names []string
@@ -162,14 +192,22 @@ func (p suggestionPages) decide() error {
 	) ([]calendar.Told, error){
 		"accept": p.Service.AcceptSuggestion, "unmerged": p.Service.AcceptUnmerged,
 	}[p.field("answer")]
-	if !known {
-		return p.after(p.Service.EndSuggestion(ctx, p.caller(), id), "suggestions", "suggestion-declined")
+	var err error
+	done := "suggestion-declined"
+	if known {
+		m := p.Service.Meter(ctx, p.caller())
+		defer m.Close()
+		done = "suggestion-accepted"
+		_, err = accept(ctx, p.caller(), m, id, p.field("state"))
+	} else {
+		err = p.Service.EndSuggestion(ctx, p.caller(), id)
 	}
-	m := p.Service.Meter(ctx, p.caller())
-	defer m.Close()
-	_, err := accept(ctx, p.caller(), m, id, p.field("state"))
-	if calendar.ReasonOf(err) != calendar.Stale {
-		return p.after(err, "suggestions", "suggestion-accepted")
+	reason := calendar.ReasonOf(err)
+	if reason == calendar.NotFound {
+		return p.one() // it was decided on another page, or in an app
+	}
+	if reason != calendar.Stale {
+		return p.after(err, "suggestions", done)
 	}
 	content, again := p.content()
 	if again != nil {

@@ -86,7 +86,7 @@ func TestSuggestionPages(t *testing.T) {
 			"Brunch").body
 		ann.post(path, "answer", "accept", "state", state(again)).shows(http.StatusOK, "Accepted", "No suggestions")
 		ann.get("?from=2026-05-03").shows(http.StatusOK, "Brunch", "14:00–15:00")
-		ann.post(path, "answer", "accept", "state", seen).shows(http.StatusNotFound)
+		ann.post(path, "answer", "accept", "state", seen).shows(http.StatusOK, "Accepted. The calendar is changed.")
 		ann.get(week).shows(http.StatusOK, "Brunch").hides("suggest")
 
 		// Bob's answer, which comes after the suggestion, stays.

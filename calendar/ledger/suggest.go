@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -141,8 +142,9 @@ func (s *Suggester) Consider(
 
 // manner is how a suggestion is accepted.
 type manner struct {
-	// into is the calendar for the new object, if the suggestion is only that; "" for the suggested one.
+	// into and name are the place for the new object, if the suggestion is only that. Each is "" for the suggested one.
 	into calendar.CalendarID
+	name calendar.ObjectName
 	// unmerged sets the suggested text as it is, and takes back later changes except answers of attendees.
 	unmerged bool
 }
@@ -155,7 +157,7 @@ func (s *Suggester) consider(
 		return Considered{}, err
 	}
 	if how.into != "" && len(one.Parts) == 1 && one.Parts[0].Before == nil {
-		one.Parts[0].Calendar = how.into
+		one.Parts[0].Calendar, one.Parts[0].Name = how.into, cmp.Or(how.name, one.Parts[0].Name)
 	}
 	// The journal names the assistant, and the user can undo all that it did.
 	as := c
@@ -297,48 +299,49 @@ func (c Considered) accept(ctx context.Context) ([]calendar.Told, error) {
 
 // AcceptMoved accepts a suggestion whose event an app moved from the calendar "Proposed" into another one. shown is the
 // text of the event. moved is the text that the app stores, or nil if it moves the event as it is. A new event goes
-// into that calendar, and its address is returned. For any other change the address is zero.
+// into that calendar, under the name as, which the app chose: Thunderbird reads the object that it stored. Without one,
+// the server chooses. The name is returned. Any other change happens where it was suggested, and returns no name.
 //
 // Nothing is lost silently: an event that was changed in the app is refused, and so is a suggestion that would
 // overwrite values that have changed since. If the suggestion was accepted before, nothing happens, because apps repeat
 // requests.
 func (s *Suggester) AcceptMoved(
 	ctx context.Context, c calendar.Caller, m *meter.Meter, uid calendar.UID, shown, moved []byte,
-	into calendar.Calendar,
-) (at calendar.ObjectAddress, err error) {
+	into calendar.Calendar, as calendar.ObjectName,
+) (made calendar.ObjectName, err error) {
 	id := calendar.SuggestionOf(uid)
 	if err := mayAccept(c); err != nil {
-		return at, err
+		return "", err
 	}
 	if state, err := s.stateOf(ctx, c, id); err != nil || state == calendar.SuggestionAccepted {
-		return at, err
+		return "", err
 	}
 	if err := c.May(calendar.WriteObjects, into); err != nil {
-		return at, err
+		return "", err
 	}
 	if moved != nil && !sameShown(shown, moved) {
-		return at, calendar.Errorf(calendar.Forbidden, "",
+		return "", calendar.Errorf(calendar.Forbidden, "",
 			"this event shows a suggestion, and was changed: nothing was accepted").
 			Advising("move it unchanged, then change the event; or decide on the pages, under Suggestions")
 	}
-	seen, err := s.consider(ctx, c, m, id, manner{into: into.ID})
+	seen, err := s.consider(ctx, c, m, id, manner{into: into.ID, name: as})
 	if err != nil {
-		return at, err
+		return "", err
 	}
 	for _, change := range seen.Changes {
 		if len(change.Both) > 0 || change.Meanwhile && change.Change.Did == calendar.Deleted {
-			return at, calendar.Errorf(calendar.Stale, "",
+			return "", calendar.Errorf(calendar.Stale, "",
 				"the event has changed since the suggestion was made: nothing was accepted").
 				Advising("compare both on the pages, under Suggestions")
 		}
 	}
 	if _, err := seen.accept(ctx); err != nil {
-		return at, err
+		return "", err
 	}
 	if p := seen.batch.plans[0]; p.before == nil && len(seen.batch.plans) == 1 {
-		at = calendar.ObjectAddress{Calendar: p.cal.ID, Name: p.now.Name}
+		made = p.now.Name
 	}
-	return at, nil
+	return made, nil
 }
 
 // DeclineMoved declines the suggestion whose event an app deletes from the calendar "Proposed". A suggestion that is

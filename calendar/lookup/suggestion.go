@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/locale"
 )
 
 // mostProposed limits the events in the calendar "Proposed".
@@ -53,8 +54,9 @@ func orMissing(err error, missing *calendar.Error) error {
 
 // ProposedIn returns the calendar "Proposed" of a home, or none if the user has no use for it.
 //
-// Its version is a number made of the shown changes, which never change themselves. So a client that has another
-// version gets everything again, as with busy times. See docs/decisions/0129-proposed-calendar.md.
+// Its version is a number made of the shown changes, which never change themselves, and of the language of its texts.
+// So a client that has another version gets everything again, as with busy times. See
+// docs/decisions/0129-proposed-calendar.md.
 func (s *Reader) ProposedIn(
 	ctx context.Context, c calendar.Caller, home calendar.Home, calendars []calendar.Calendar, now time.Time,
 ) (all []calendar.Calendar, parts []ProposedPart, err error) {
@@ -65,8 +67,9 @@ func (s *Reader) ProposedIn(
 	if err != nil {
 		return nil, nil, err
 	}
+	l := locale.Match(c.User.Languages()...)
 	sum := sha256.New()
-	_, _ = fmt.Fprintf(sum, "%q", c.User.ID)
+	_, _ = fmt.Fprintf(sum, "%q %s", c.User.ID, l.Tag())
 	for _, one := range found {
 		for n, part := range one.Parts {
 			i := slices.IndexFunc(calendars, func(cal calendar.Calendar) bool { return cal.ID == part.Calendar })
@@ -83,7 +86,8 @@ func (s *Reader) ProposedIn(
 		OwnerTitle: c.User.Title(), Access: calendar.OwnerAccess, Epoch: home.Epoch,
 		Version: calendar.Version(binary.BigEndian.Uint64(sum.Sum(nil)) >> 1),
 		Properties: calendar.Properties{
-			Name: "Proposed", Color: &color, Timezone: "UTC", Kinds: calendar.Kinds{calendar.Event}, Transparent: true,
+			Name: l.Text("suggestion.app-calendar"), Color: &color, Timezone: "UTC",
+			Kinds: calendar.Kinds{calendar.Event}, Transparent: true,
 		},
 	}
 	return []calendar.Calendar{cal}, parts, nil

@@ -14,11 +14,12 @@ import (
 	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/locale"
 )
 
-// The calendar "Proposed" has one event for each suggested change of an object. Its text depends on the suggestion
-// alone, never on the present state, the time or the user's language, so that ETags and versions agree. It has no
-// attendees and no recurrence. See docs/decisions/0129-proposed-calendar.md.
+// The calendar "Proposed" has one event for each suggested change of an object. Its text depends on the suggestion and
+// the user's language, never on the present state or the time, so that ETags and versions agree. It has no attendees
+// and no recurrence. See docs/decisions/0129-proposed-calendar.md.
 
 // proposedView returns the objects of the caller's calendar "Proposed".
 func (s *Queries) proposedView(ctx context.Context, m *meter.Meter, c calendar.Caller) (freeBusyView, error) {
@@ -32,7 +33,7 @@ func (s *Queries) proposedView(ctx context.Context, m *meter.Meter, c calendar.C
 	}
 	g := freeBusyView{version: cal.Version}
 	for i, part := range parts {
-		o, err := s.proposedObject(ctx, m, cal, part)
+		o, err := s.proposedObject(ctx, m, locale.Match(c.User.Languages()...), cal, part)
 		if err != nil {
 			return freeBusyView{}, err
 		}
@@ -48,24 +49,28 @@ const longestProposed = 2000
 
 // proposedObject returns the event that shows a suggested change.
 func (s *Queries) proposedObject(
-	ctx context.Context, m *meter.Meter, cal calendar.Calendar, part lookup.ProposedPart,
+	ctx context.Context, m *meter.Meter, l *locale.Language, cal calendar.Calendar, part lookup.ProposedPart,
 ) (calendar.Object, error) {
 	one, err := s.proposedInstance(ctx, m, part)
 	if err != nil {
 		return calendar.Object{}, err
 	}
 	change := describe.Suggested(part.Suggestion, part.SuggestedPart, part.In)
-	title, quote := titleOf(part, change.Summary), func(text string) string { return `"` + brief(text) + `"` }
-	wording := describe.English(time.UTC, quote)
-	lines := []string{"Your assistant " + quote(part.Maker.Agent) + " suggests: " +
-		strings.TrimSuffix(wording.Change(change), ".") + " (times in UTC), in the calendar " +
-		quote(part.In.Name) + "."}
-	lines = append(lines, wording.Details(change)...)
-	if n := len(part.Suggestion.Parts); n > 1 {
-		lines = append(lines,
-			"This is one of several changes that are made together: accepting or declining one means all.")
+	title := titleOf(l, part, change.Summary)
+	quote := func(text string) string { return l.Text("mail.quoted", "text", brief(text)) }
+	lines := []string{
+		l.Text("suggestion.app-from", "who", quote(part.Maker.Agent), "calendar", quote(part.In.Name)),
 	}
-	lines = append(lines, "To accept, move this event unchanged into a calendar. To decline, delete it.")
+	wording := describe.For(l, "24", time.UTC, brief)
+	if details := wording.Details(change); len(details) > 0 {
+		lines = append(lines, details...)
+	} else {
+		lines = append(lines, wording.Change(change))
+	}
+	if n := len(part.Suggestion.Parts); n > 1 {
+		lines = append(lines, l.Text("suggestion.app-bundle"))
+	}
+	lines = append(lines, l.Text("suggestion.app-how"))
 
 	uid := string(part.ProposedUID(part.N))
 	event := ical.NewComponent(content.Event)
@@ -101,17 +106,17 @@ func brief(text string) string {
 }
 
 // titleOf describes the suggestion in a title.
-func titleOf(part lookup.ProposedPart, summary string) string {
+func titleOf(l *locale.Language, part lookup.ProposedPart, summary string) string {
 	if summary == "" {
-		summary = "(no title)"
+		summary = l.Text("planner.untitled")
 	}
 	switch {
 	case part.After == nil:
-		return "Delete? " + brief(summary)
+		return l.Text("suggestion.app-delete", "title", brief(summary))
 	case part.Before == nil:
-		return "New? " + brief(summary)
+		return l.Text("suggestion.app-new", "title", brief(summary))
 	}
-	return "Change? " + brief(summary)
+	return l.Text("suggestion.app-change", "title", brief(summary))
 }
 
 // proposedTime is when and where a proposed event is shown.

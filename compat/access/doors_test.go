@@ -103,12 +103,17 @@ func (c *credential) dav(method, path, body string) answer {
 		r.Header.Set("Content-Type",
 			map[bool]string{true: "text/calendar", false: "application/xml"}[method == http.MethodPut])
 	}
+	return c.world.send(c.world.first, c.signed(r))
+}
+
+// signed adds the credential to a request.
+func (c *credential) signed(r *http.Request) *http.Request {
 	if c.token {
 		r.Header.Set("Authorization", "Bearer "+c.secret)
 	} else {
 		r.SetBasicAuth(c.who.name, c.secret)
 	}
-	return c.world.send(c.world.first, r)
+	return r
 }
 
 // tool calls a tool of the MCP server. Its answer is done where the tool did not refuse.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
@@ -103,10 +104,17 @@ type world struct {
 
 // suggestion is an open one.
 type suggestion struct {
-	id    calendar.SuggestionID
-	by    *credential
-	on    *room
-	title string
+	id calendar.SuggestionID
+	by *credential
+	on *room
+	// title is the suggested one, instead of base.
+	title, base string
+	made        time.Time
+}
+
+// ended reports whether nobody can decide the suggestion any more: its program has ended, or it is too old.
+func (s *suggestion) ended() bool {
+	return s.by.ended || !s.by.world.Now().Before(s.made.AddDate(0, 0, 30))
 }
 
 // right is that of a program in a calendar.
@@ -175,6 +183,19 @@ func (c *credential) mayShare(r *room) bool {
 // mayPropose reports whether a program may propose a change that it may not make.
 func (c *credential) mayPropose(r *room) bool {
 	return c.token && c.has(r) >= write && c.scopes&calendar.ScopePropose != 0 && c.right(r) != calendar.RightRead
+}
+
+// suggests reports whether a user has the calendar "Proposed": while they have a program that may propose.
+func (p *person) suggests() bool {
+	return slices.ContainsFunc(p.world.credentials, func(c *credential) bool {
+		return c.who == p && c.token && !c.ended && c.scopes&calendar.ScopePropose != 0
+	})
+}
+
+// seesProposed reports whether a program has the calendar "Proposed" of its user: if it could accept.
+func (c *credential) seesProposed() bool {
+	return c.works() && c.bound == nil && c.scopes&calendar.ScopeRead != 0 && c.scopes&calendar.ScopeWrite != 0 &&
+		(!c.token || c.usual == calendar.RightWrite) && c.who.suggests()
 }
 
 // title is the event's title now.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"slices"
@@ -122,9 +123,11 @@ var levels = map[int][2]string{busy: {"busy", "free-busy"}, read: {"read", "read
 // step changes who may do what, by a door where it has one.
 func (w *world) step(r *rand.Rand) string {
 	p, to, on := pick(r, w.people), pick(r, w.people), pick(r, w.rooms)
-	switch r.IntN(18) {
+	switch r.IntN(21) {
 	case 16, 17:
 		return w.accept(r)
+	case 18, 19, 20:
+		return w.propose(r, p)
 	case 0, 1, 2:
 		return w.share(r, on, to)
 	case 3:
@@ -468,6 +471,33 @@ func (w *world) rights(r *rand.Rand, spec *auth.TokenSpec) (map[*room]calendar.R
 	return rights, usual
 }
 
+// propose has a program propose a change that it may not make. If there is none, a user gets one.
+func (w *world) propose(r *rand.Rand, p *person) string {
+	var able []func() string
+	for _, c := range w.credentials {
+		for _, on := range w.rooms {
+			if c.mayPropose(on) && !(c.most(on) >= write && c.allows(calendar.ScopeWrite, on)) {
+				able = append(able, func() string {
+					return w.suggest(fmt.Sprintf("%s proposes in %s", c.who.name, on.name), c, on)
+				})
+			}
+		}
+	}
+	if len(able) > 0 {
+		return pick(r, able)()
+	}
+	if p.disabled {
+		return "nothing"
+	}
+	const scopes = calendar.ScopeRead | calendar.ScopePropose
+	t, secret, err := w.auth.CreateToken(w.Context(), auth.TokenSpec{User: p.name, Name: "token", Scopes: scopes})
+	w.must(err)
+	w.credentials = append(w.credentials, &credential{
+		world: w, who: p, token: true, secret: string(secret), id: t.ID, scopes: scopes, usual: calendar.RightWrite,
+	})
+	return p.name + " gets a program that proposes"
+}
+
 // accept has a user accept a suggestion. What the user may do then counts, whatever was allowed when it was made.
 func (w *world) accept(r *rand.Rand) string {
 	if len(w.open) == 0 {
@@ -483,13 +513,13 @@ func (w *world) accept(r *rand.Rand) string {
 	if err == nil {
 		_, err = w.service.AcceptSuggestion(w.Context(), w.caller(p), m, s.id, seen.State)
 	}
-	if want := !s.by.ended && s.on.has(p) >= write; (err == nil) != want {
+	if want := !s.ended() && s.on.has(p) >= write; (err == nil) != want {
 		w.Errorf("%s: %v, want %t", what, err, want)
 	}
 	if err == nil {
 		s.on.stands = s.title
 	}
-	if err == nil || s.by.ended {
+	if err == nil || s.ended() {
 		w.open = slices.Delete(w.open, n, n+1)
 	}
 	w.stored(what, s.on)
@@ -523,7 +553,7 @@ func (w *world) probe(r *rand.Rand) string {
 	c := w.prober(r)
 	switch r.IntN(12) {
 	case 11:
-		return w.probeProposed(c, on)
+		return w.probeProposed(r, c, on)
 	case 9, 10:
 		return w.probeDelegate(c, on)
 	case 0, 1:
@@ -607,15 +637,60 @@ func (w *world) probeWrite(c *credential, on *room) string {
 func (w *world) suggest(what string, c *credential, on *room) string {
 	w.suggested++
 	title := fmt.Sprintf("%s%ds", on.secret, w.suggested)
+	before := w.observed(c.who)
 	a := c.tool("patch_event", map[string]any{"calendar_id": on.id, "event_uid": on.uid, "title": title})
 	found := proposed.FindStringSubmatch(a.body)
 	w.outcome(what+" by a proposal", a.done() && found != nil, true, a)
 	if found != nil {
-		w.open = append(w.open, &suggestion{calendar.SuggestionID(found[1]), c, on, title})
+		w.open = append(w.open, &suggestion{calendar.SuggestionID(found[1]), c, on, title, on.title(), w.Now()})
 	}
 	w.stored(what, on)
+	for door, body := range w.observed(c.who) {
+		if body != before[door] {
+			w.Errorf("%s: %s reads\n%s\nafter\n%s", what, door, body, before[door])
+		}
+	}
 	return what
 }
+
+// observed is what everybody reads that a suggestion to a user must not change: versions, busy times, links, and what
+// programs are told. Only the user's own calendar "Proposed" is left out, and with it the version of their home.
+func (w *world) observed(of *person) map[string]string {
+	const versions = `<propfind xmlns="DAV:" xmlns:CS="http://calendarserver.org/ns/"><prop><sync-token/>` +
+		`<CS:getctag/></prop></propfind>`
+	seen := map[string]string{}
+	for i, c := range w.credentials {
+		if c.ended || c.who.disabled {
+			continue
+		}
+		door := fmt.Sprintf("%s %d ", c.who.name, i)
+		if c.token {
+			for _, tool := range readTools {
+				seen[door+tool.name] = c.tool(tool.name, tool.args(w.rooms[0])).body
+			}
+			seen[door+"get_free_busy"] = c.tool("get_free_busy", map[string]any{
+				"usernames": []string{of.name}, "start_time": "2027-01-05", "end_time": "2027-01-06",
+			}).body
+		}
+		home := c.dav("PROPFIND", "/dav/calendars/"+c.who.name+"/", versions).body
+		if c.who == of {
+			home = ownVersions.ReplaceAllString(home, "")
+		}
+		seen[door+"home"] = home
+	}
+	for _, on := range w.rooms {
+		if on.link != nil {
+			r, err := http.NewRequestWithContext(w.Context(), http.MethodGet, on.link.path, nil)
+			w.must(err)
+			seen["link to "+on.name] = w.send(w.first, r).body
+		}
+	}
+	return seen
+}
+
+// ownVersions are the answers about a home and its calendar "Proposed".
+var ownVersions = regexp.MustCompile(
+	`<d:response><d:href>/dav/calendars/\w+/(proposed-by-assistants/)?</d:href>.*?</d:response>`)
 
 var proposed = regexp.MustCompile(`"proposed":true,"id":"([^"]+)"`)
 
@@ -675,25 +750,64 @@ func (w *world) probeDelegate(c *credential, on *room) string {
 	return what
 }
 
-// probeProposed reads the calendar "Proposed", which its user alone has.
-func (w *world) probeProposed(c *credential, on *room) string {
+const proposedSegment = "/proposed-by-assistants/"
+
+// probeProposed reads the calendar "Proposed", which its user alone has, and decides by it.
+func (w *world) probeProposed(r *rand.Rand, c *credential, on *room) string {
 	what := c.who.name + " reads suggestions"
+	if home := c.dav("PROPFIND", "/dav/calendars/"+c.who.name+"/", names); strings.Contains(home.body,
+		proposedSegment) != c.seesProposed() {
+		w.Errorf("%s: it is listed: %t: %s", what, !c.seesProposed(), home.body)
+	}
 	for _, of := range []*person{c.who, on.of} {
-		a := c.dav("REPORT", "/dav/calendars/"+of.name+"/proposed-by-assistants/",
+		a := c.dav("REPORT", "/dav/calendars/"+of.name+proposedSegment,
 			`<D:sync-collection xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:sync-token/>`+
 				`<D:sync-level>1</D:sync-level><D:prop><C:calendar-data/></D:prop></D:sync-collection>`)
 		w.scanFor(what, a, c)
-		if a.done() && (of != c.who || !c.works() || c.bound != nil || c.token && (c.usual != calendar.RightWrite ||
-			c.scopes&calendar.ScopeWrite == 0)) {
-			w.Errorf("%s at %s: %d %s", what, of.name, a.status, a.body)
-		}
+		w.outcome(what+" at "+of.name, a.done(), of == c.who && c.seesProposed(), a)
 		for _, s := range w.open {
-			want := s.by.who == of && !s.by.ended && s.on.has(of) >= read && a.done()
+			want := s.by.who == of && !s.ended() && s.on.has(of) >= read && a.done()
 			if strings.Contains(a.body, string(s.id)) != want {
 				w.Errorf("%s at %s: %s listed %t: %s", what, of.name, s.id, !want, a.body)
 			}
 		}
 	}
+	if len(w.open) == 0 || r.IntN(2) == 0 {
+		return what
+	}
+	return what + "; " + w.decide(c, r.IntN(len(w.open)), on, r.IntN(4) == 0)
+}
+
+// decide moves the event of a suggestion into a calendar, or deletes it. The program needs the rights for the change.
+func (w *world) decide(c *credential, n int, into *room, decline bool) string {
+	s := w.open[n]
+	if into.version%2 == 0 { // mostly the user and the calendar that can
+		c, into = w.credentials[slices.Index(w.people, s.by.who)], s.on
+	}
+	at := "/dav/calendars/" + s.by.who.name + proposedSegment +
+		string(calendar.Suggestion{ID: s.id}.ProposedUID(0)) + ".ics"
+	may := c.who == s.by.who && c.seesProposed() && !s.ended()
+	if decline {
+		what := fmt.Sprintf("%s declines a suggestion in %s", c.who.name, s.on.name)
+		a := c.dav(http.MethodDelete, at, "")
+		w.outcome(what, a.done(), may, a)
+		if a.done() {
+			w.open = slices.Delete(w.open, n, n+1)
+		}
+		w.stored(what, s.on)
+		return what
+	}
+	what := fmt.Sprintf("%s moves a suggestion in %s to %s", c.who.name, s.on.name, into.name)
+	r := httptest.NewRequestWithContext(w.Context(), "MOVE", at, nil)
+	r.Header.Set("Destination", "http://localhost"+into.at(c.who)+"moved.ics")
+	a := w.send(w.first, c.signed(r))
+	w.scanFor(what, a, c)
+	w.outcome(what, a.done(), may && c.mayWrite(into) && c.mayWrite(s.on) && s.on.title() == s.base, a)
+	if a.done() {
+		s.on.stands = s.title
+		w.open = slices.Delete(w.open, n, n+1)
+	}
+	w.stored(what, s.on)
 	return what
 }
 

@@ -43,8 +43,8 @@ type NotePart struct {
 	Link, Do string
 }
 
-// NoteLine is an item of the list. Its texts come from users.
-type NoteLine struct{ When, Text, Place string }
+// NoteLine is an item of the list. Its texts come from users. Link is its page, or "".
+type NoteLine struct{ When, Text, Place, Link string }
 
 var (
 	//go:embed templates/note.txt
@@ -63,7 +63,9 @@ func (n Note) defused() Note {
 		p.Title = oneLine(p.Title, fieldMost)
 		all := make([]NoteLine, len(p.Lines))
 		for j, l := range p.Lines {
-			all[j] = NoteLine{oneLine(l.When, nameMost), oneLine(l.Text, fieldMost), oneLine(l.Place, fieldMost)}
+			all[j] = NoteLine{
+				oneLine(l.When, nameMost), oneLine(l.Text, fieldMost), oneLine(l.Place, fieldMost), l.Link,
+			}
 		}
 		p.Lines = all
 		parts[i] = p

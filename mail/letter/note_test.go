@@ -20,7 +20,7 @@ func TestNotes(t *testing.T) {
 			Stop: "https://cal.example.org/stop/x", Settings: "https://cal.example.org/settings",
 			Parts: []letter.NotePart{
 				{Title: text, Lines: []letter.NoteLine{
-					{"10:00", text, text},
+					{"10:00", text, text, "https://cal.example.org/suggestions/1?x=1&y=2"},
 				}, More: 2, Link: "https://cal.example.org/journal?app=1&x=2", Do: "Take it back"},
 			},
 		})
@@ -32,11 +32,14 @@ func TestNotes(t *testing.T) {
 			t.Errorf("%d: %d parts and %d fields: %v", i, len(kinds), len(header), header)
 		}
 		if html := bodies["text/html"]; strings.Contains(html, "<script") || strings.Contains(html, "<img") ||
-			!strings.Contains(html, `href="https://cal.example.org/journal?app=1&amp;x=2"`) {
+			!strings.Contains(html, `href="https://cal.example.org/journal?app=1&amp;x=2"`) ||
+			!strings.Contains(html, `href="https://cal.example.org/suggestions/1?x=1&amp;y=2"`) {
 			t.Errorf("%d: %s", i, html)
 		}
 		plain := strings.ReplaceAll(bodies["text/plain"], "\r\n", "\n")
-		if n := strings.Count(plain, "\n"); n != 15 || !strings.Contains(plain, "\n  10:00  ") {
+		if n := strings.Count(plain, "\n"); n != 16 ||
+			!strings.Contains(plain, "\n    https://cal.example.org/suggestions/1?x=1&y=2\n") ||
+			!strings.Contains(plain, "\n  10:00  ") {
 			t.Errorf("%d: %d lines:\n%s", i, n, plain)
 		}
 		for line := range strings.SplitSeq(string(data), "\r\n") {

@@ -23,8 +23,9 @@ type Change struct {
 type Bundle struct {
 	Title   string
 	Changes []Change
-	// Link is the address of the page where the user decides, "" if there is none.
-	Link string
+	// Link is the address of the page where the user decides, "" if there is none. Withdraw is the id of the suggestion
+	// if the view may withdraw it.
+	Link, Withdraw string
 }
 
 type reviewData struct {
@@ -36,9 +37,10 @@ type reviewData struct {
 }
 
 type bundleShown struct {
-	Title   string        `json:"title,omitempty"`
-	Link    string        `json:"link,omitempty"`
-	Changes []changeShown `json:"changes"`
+	Title    string        `json:"title,omitempty"`
+	Link     string        `json:"link,omitempty"`
+	Withdraw string        `json:"withdraw,omitempty"`
+	Changes  []changeShown `json:"changes"`
 }
 
 type changeShown struct {
@@ -54,11 +56,11 @@ type changeShown struct {
 func (m Maker) Review(bundles []Bundle, done bool) any {
 	d := reviewData{
 		common: m.common(m.Text("suggestions.title"), "conversation.made", "page.none", "suggestion.accept",
-			"suggestion.look"),
+			"suggestion.look", "suggestion.withdraw", "suggestion.withdrawn"),
 		Bundles: []bundleShown{}, Done: done,
 	}
 	for _, b := range bundles {
-		shown := bundleShown{b.Title, b.Link, []changeShown{}}
+		shown := bundleShown{b.Title, b.Link, b.Withdraw, []changeShown{}}
 		for _, c := range b.Changes {
 			one := changeShown{c.What, m.local(c.Start), append([]string{}, c.Warnings...), c.Call, c.Object, c.ETag}
 			if len(c.Conflicts) > 0 {

@@ -12,10 +12,18 @@ draw = (data, words) => {
       ticked.push({ change, tick });
       return el('li', {}, el('label', {}, tick, text), ...notes);
     });
-    return el('section', {}, bundle.title && el('h2', { textContent: bundle.title }),
+    const look = bundle.link && host.can.openLinks &&
+      button(words['suggestion.look'], () => host.ask('ui/open-link', { url: bundle.link }));
+    const withdraw = bundle.withdraw && host.can.serverTools && button(words['suggestion.withdraw'], async () => {
+      await host.use('withdraw_proposal', { id: bundle.withdraw });
+      const gone = el('p', { className: 'done', role: 'status', tabIndex: -1, textContent: words['suggestion.withdrawn'] });
+      section.replaceChildren(gone);
+      gone.focus();
+    }, { className: 'plain' });
+    const section = el('section', {}, bundle.title && el('h2', { textContent: bundle.title }),
       el('ul', { className: 'list' }, ...items),
-      bundle.link && host.can.openLinks &&
-        button(words['suggestion.look'], () => host.ask('ui/open-link', { url: bundle.link })));
+      (look || withdraw) && el('div', { className: 'row' }, look, withdraw));
+    return section;
   });
 
   // accept makes the ticked changes, if the events still are as the user saw them.

@@ -22,6 +22,34 @@ type weekData struct {
 	Weeks  []weekOf     `json:"weeks"`
 	Events []eventShown `json:"events"`
 	Note   string       `json:"note,omitempty"`
+	Turn   *turning     `json:"turn,omitempty"`
+}
+
+// turning is the call for another week. The view adds the days.
+type turning struct {
+	Tool      string         `json:"tool"`
+	Arguments map[string]any `json:"arguments"`
+	Before    daysOf         `json:"before"`
+	After     daysOf         `json:"after"`
+}
+
+type daysOf struct {
+	Start string `json:"start"`
+	End   string `json:"end"`
+}
+
+// weekFrom returns the days of the week that begins on a day.
+func weekFrom(start time.Time) daysOf {
+	return daysOf{start.Format(time.DateOnly), grid.Midnight(start, 6).Format(time.DateOnly)}
+}
+
+// Turning returns the data of Week with a call of a tool, so that the view can get the weeks before and after.
+func (m Maker) Turning(events []Event, from time.Time, more bool, tool string, arguments map[string]any) any {
+	d, starts := m.weekData(events, from, more)
+	d.Turn = &turning{
+		tool, arguments, weekFrom(grid.Midnight(starts[0], -7)), weekFrom(grid.Midnight(starts[len(starts)-1], 7)),
+	}
+	return d
 }
 
 // weekOf is one week. From is the first hour that it shows.
@@ -65,6 +93,11 @@ const mostWeeks = 8
 // Week returns the data for events in order of their start. from is the start of the time range, zero if it is open.
 // More is set if the result lacks events.
 func (m Maker) Week(events []Event, from time.Time, more bool) any {
+	d, _ := m.weekData(events, from, more)
+	return d
+}
+
+func (m Maker) weekData(events []Event, from time.Time, more bool) (weekData, []time.Time) {
 	items := make([]grid.Item, len(events))
 	for i, e := range events {
 		items[i] = grid.Item{Start: e.Start.In(m.zone), End: e.End.In(m.zone), AllDay: e.AllDay}
@@ -97,7 +130,7 @@ func (m Maker) Week(events []Event, from time.Time, more bool) any {
 	for _, start := range starts {
 		d.Weeks = append(d.Weeks, m.week(grid.Days(items[:shown], start, 7)))
 	}
-	return d
+	return d, starts
 }
 
 // weeks returns the starts of the first weeks that have events, or the week of from. It reports whether these are all.

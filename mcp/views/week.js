@@ -3,19 +3,28 @@ draw = (data, words) => {
   const title = el('h1', { ariaLive: 'polite' });
   const body = el('div', { className: 'week' });
   let at = 0;
+  const more = data.turn && host.can.serverTools;
   const turn = (to) => {
-    if (!data.weeks[to]) return;
     at = to;
-    earlier.ariaDisabled = String(!data.weeks[at - 1]);
-    later.ariaDisabled = String(!data.weeks[at + 1]);
+    earlier.ariaDisabled = String(!data.weeks[at - 1] && !more);
+    later.ariaDisabled = String(!data.weeks[at + 1] && !more);
     const week = data.weeks[at];
     title.textContent = week.title;
     body.style.setProperty('--hours', week.hours.length);
     body.style.setProperty('--lanes', Math.max(0, ...week.days.map((day) => day.bars.length)));
     body.replaceChildren(scale(week), ...week.days.map((day) => column(day, week)));
   };
-  const earlier = el('button', { type: 'button', textContent: words['planner.earlier'], onclick: () => turn(at - 1) });
-  const later = el('button', { type: 'button', textContent: words['planner.later'], onclick: () => turn(at + 1) });
+  // A week that the result lacks is asked for. The model does not hear of it.
+  const leaf = (id, step, days) => button(words[`planner.${id}`], async () => {
+    if (data.weeks[at + step]) return turn(at + step);
+    if (!more) return;
+    const result = await host.ask('tools/call', { name: data.turn.tool, arguments: { ...data.turn.arguments, ...days } });
+    if (result.isError) throw new Error(textOf(result));
+    show(result);
+    document.getElementById(id)?.focus();
+  }, { id });
+  const earlier = leaf('earlier', -1, data.turn?.before);
+  const later = leaf('later', 1, data.turn?.after);
   turn(0);
 
   function scale(week) {
@@ -47,7 +56,7 @@ draw = (data, words) => {
   }
 
   const row = el('div', { className: 'row' }, title);
-  if (data.weeks.length > 1) row.append(earlier, later);
+  if (data.weeks.length > 1 || more) row.append(earlier, later);
   return [row, data.events.length ? body : el('p', { textContent: words['page.none'] }),
     data.note && el('p', { textContent: data.note })].filter(Boolean);
 };

@@ -14,6 +14,7 @@ import (
 const (
 	keyTab   = "\ue004"
 	keyEnter = "\ue007"
+	keySpace = " "
 	keyDown  = "\ue015"
 	keyRight = "\ue014"
 )

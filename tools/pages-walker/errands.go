@@ -38,6 +38,7 @@ func errands() []errand {
 		{"invite a partner, who sees two calendars in the zone of the phone within a minute", false, partner},
 		{"import Google's archive of 15,000 events", false, takeout},
 		{"accept one of two suggestions of an assistant, in the calendar", false, suggestions},
+		{"accept and undo what an assistant suggests together, and solve a conflict", false, together},
 		{"see, book and accept in the views of a conversation", true, conversation},
 	}
 }

@@ -96,7 +96,8 @@ func (v viewer) fits() {
 
 // conversation shows results of tools in their views: by mouse, by keyboard alone, in the dark, on a phone.
 func conversation(h *house) {
-	const hostile = `<img src=x onerror="parent.owned=1"><script>parent.owned=1</script>`
+	const script = `<script>parent.owned=1</script>`
+	const hostile = `<img src=x onerror="parent.owned=1">` + script
 	h.put(h.user, "view1", "SUMMARY:"+hostile, "LOCATION:"+hostile, "DTSTART:20290306T090000Z", "DTEND:20290306T100000Z")
 	h.put(h.user, "view2", "SUMMARY:Beside it", "DTSTART:20290306T093000Z", "DTEND:20290306T103000Z")
 	h.put(h.user, "view3", "SUMMARY:Fair", "DTSTART;VALUE=DATE:20290307", "DTEND;VALUE=DATE:20290309")
@@ -132,9 +133,39 @@ func conversation(h *house) {
 		v.presses("Later")
 		v.sees("Next week")
 	}
+	// Further weeks come from the server, also one without events. The model does not hear of them.
+	h.put(h.user, "view5", "SUMMARY:Far away", "DTSTART:20290327T090000Z", "DTEND:20290327T100000Z")
+	v.presses("Later")
+	v.sees("19 March – 25 March 2029")
+	v.presses("Later")
+	v.sees("Far away")
+	v.fits()
+	for _, text := range []string{"19 March – 25 March 2029", "Next week", "Beside it"} {
+		v.presses("Earlier")
+		v.sees(text)
+	}
+	if told := v.tell("seen.told.length"); told != "0" {
+		failf("the model is told of %s weeks", told)
+	}
+	// By keyboard alone: the button keeps the focus, also while a week is asked for.
+	v.shows(reads, "list_events", weeks, shownAs{"light", 720, false})
+	v.tell("seen.frame.focus()")
+	v.keys(keyTab + keyTab + keyEnter)
+	for _, text := range []string{"Next week", "19 March – 25 March 2029"} {
+		v.sees(text)
+		v.keys(keyEnter)
+	}
+	v.sees("Far away")
 	v.shows(reads, "get_free_busy", map[string]any{"start_time": "2029-03-06", "end_time": "2029-03-06"}, shownAs{"light", 720, false})
 	v.sees("Busy")
 
+	h.newcomer("zoe")
+	_ = h.command("", "set-user", "zoe", "--display-name", hostile, "--timezone", "Asia/Tokyo")
+	_ = h.command("", "share", "--user", "zoe", "--calendar", "Personal", "--with", h.user, "--permission", "freebusy")
+	v.shows(reads, "find_time", map[string]any{
+		"start": "2029-03-20", "end": "2029-03-20", "duration_minutes": 45, "timezone": "UTC", "usernames": []string{"zoe"},
+	}, shownAs{"light", 720, false})
+	v.sees(hostile)
 	find := map[string]any{
 		"start": "2029-03-20", "end": "2029-03-20", "duration_minutes": 45, "limit": 3, "timezone": "UTC",
 	}
@@ -161,16 +192,31 @@ func conversation(h *house) {
 
 	changes := map[string]any{"preview": true, "changes": []map[string]any{
 		{"tool": "delete_event", "calendar_id": "primary", "event_uid": "view2"},
-		{"tool": "patch_event", "calendar_id": "primary", "event_uid": "view4", "title": "Renamed"},
+		{
+			"tool": "patch_event", "calendar_id": "primary", "event_uid": "view4", "title": "Renamed",
+			"start": "2029-03-06T09:15:00Z", "end": "2029-03-06T09:45:00Z",
+		},
 	}}
 	v.shows(writes, "change_many", changes, shownAs{"dark", 320, false})
 	v.sees("Renamed")
 	v.fits()
+	v.sees(script) // in the title of an event at the same time, in quotes
 	v.inView(`d.querySelector("input").click()`)
 	v.presses("Accept")
 	v.sees("The changes are made.")
 	h.one(h.user, "VEVENT", "Beside it")
 	h.one(h.user, "VEVENT", "Renamed")
+
+	rename := map[string]any{"tool": "patch_event", "calendar_id": "primary", "event_uid": "view3", "title": "Market"}
+	cancel := map[string]any{"tool": "delete_event", "calendar_id": "primary", "event_uid": "view5"}
+	v.shows(writes, "change_many", map[string]any{
+		"preview": true, "changes": []map[string]any{cancel, rename},
+	}, shownAs{"light", 720, false})
+	v.tell("seen.frame.focus()")
+	v.keys(keyTab + keySpace + keyTab + keyTab + keyEnter) // without the first, by keyboard alone
+	v.sees("The changes are made.")
+	h.one(h.user, "VEVENT", "Far away")
+	h.one(h.user, "VEVENT", "Market")
 
 	use(proposes, "create_event", map[string]any{
 		"calendar_id": "primary", "title": hostile, "start": "2029-03-21T09:00:00Z",
@@ -180,8 +226,15 @@ func conversation(h *house) {
 	if boxes := v.inView(`d.querySelectorAll("input").length`); boxes != "0" {
 		failf("a token that may propose can accept: %s", boxes)
 	}
+	v.sees("parent.owned=1")
 	v.presses("Look at it")
 	v.until("for the page of the suggestion", `seen.links[0]?.includes("/account/suggestions/")`)
+	v.presses("Withdraw")
+	v.sees("Withdrawn.")
+	v.shows(proposes, "list_proposals", map[string]any{}, shownAs{"light", 320, false})
+	if n := v.inView(`d.querySelectorAll("section").length`); n != "0" {
+		failf("%s suggestions are left", n)
+	}
 	if v.tell("window.owned") != "undefined" {
 		failf("a text of an event ran as a script")
 	}
