@@ -18,7 +18,7 @@ type Wording struct {
 	quote func(string) string
 	// short limits texts that are not quoted.
 	short func(string) string
-	// raw keeps iCalendar values such as COMPLETED, for programs and for those who know them.
+	// raw keeps iCalendar values such as COMPLETED.
 	raw bool
 }
 
@@ -30,8 +30,8 @@ func For(l *locale.Language, clock string, in *time.Location, short func(string)
 	}}
 }
 
-// English returns the wording for assistants and commands, whose texts are English whatever the user's language is.
-// Quote marks text that users wrote.
+// English returns the wording for assistants and commands, which ignores the language of the user. Quote marks text
+// that users wrote.
 func English(in *time.Location, quote func(string) string) Wording {
 	return Wording{lang: locale.Match(), clock: "24", in: in, quote: quote, short: quote, raw: true}
 }
