@@ -197,7 +197,9 @@ func TestSuggestionsChangeNothing(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		callers := []string{"claude", "mixed"}
 		for _, who := range callers {
-			h.try(t, door, who, "delete_event", params{"calendar_id": work, "event_uid": "plan"})
+			h.try(t, door, who, "delete_event", params{
+				"calendar_id": work, "event_uid": "plan", "scope": "all", "recurrence_id": "20260303T090000Z",
+			})
 		}
 		times := []string{"2026-03-05T09:00:00Z", "2026-03-06T15:30:00Z", "2026-03-09", "20260310T080000Z", "nonsense"}
 		for range slowtest.Rounds(t, slowtest.Random, 30, 400) {
