@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -68,6 +70,12 @@ func startWebDriver(kind string, l look) (browser, error) {
 	return w, nil
 }
 
+// miniBrowser returns WebKitGTK's own browser, which is not in PATH: Debian's is in a directory of its version.
+func miniBrowser() string {
+	found, _ := filepath.Glob("/usr/lib/*/webkit2gtk-4.*/MiniBrowser")
+	return cmp.Or(os.Getenv("MINIBROWSER"), strings.Join(found[:min(1, len(found))], ""))
+}
+
 func freePort() (string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -90,7 +98,7 @@ func (w *webdriver) begin(driver string, l look) error {
 	wanted := map[string]any{"browserName": "firefox", "moz:firefoxOptions": options}
 	if w.kind == "webkit" {
 		wanted = map[string]any{"browserName": "MiniBrowser", "webkitgtk:browserOptions": map[string]any{
-			"binary": os.Getenv("MINIBROWSER"), "args": []string{"--automation"},
+			"binary": miniBrowser(), "args": []string{"--automation"},
 		}}
 	}
 	var made struct{ SessionID string }
