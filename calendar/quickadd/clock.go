@@ -65,7 +65,7 @@ func (p *parser) partOfDay(i int) (string, int, bool) {
 		next = p.skip(i+1, "the")
 	}
 	// In German, "morgen" is tomorrow, and the morning after a day.
-	if p.german() && p.is(next, "tomorrow") {
+	if p.tongue.german && p.is(next, "tomorrow") {
 		return "morning", next + 1, true
 	}
 	if p.is(next, "morning", "afternoon", "evening", "night") {
@@ -110,10 +110,10 @@ func (p *parser) writtenClock(i int) (clock, int, bool) {
 		if c.half == "" && p.is(next, "am", "pm") {
 			c.half, next = p.at(next), next+1
 		}
-		if p.is(next, "oclock") {
+		if p.is(next, "oclock") || h < 24 && p.hourOfDay(i, h) {
 			next, named = next+1, true
 			more, ok := number(p.at(next))
-			if ok && form == bareForm && p.german() && more < hour && len(p.at(next)) == 2 && p.closedTime(next+1) {
+			if ok && form == bareForm && p.tongue.exact() && more < hour && len(p.at(next)) == 2 && p.closedTime(next+1) {
 				// "13 Uhr 30"
 				c.minutes += more
 				next++
@@ -124,11 +124,27 @@ func (p *parser) writtenClock(i int) (clock, int, bool) {
 		}
 		c.weak = c.half == "" && !named && (form == bareForm || form == dotForm)
 		// A German hour with a minute, or with Uhr, is on the 24-hour clock; so is an hour with a leading zero.
-		exact := p.german() && (form != bareForm || named) || strings.HasPrefix(m[1], "0")
+		exact := p.tongue.exact() && (form != bareForm || named) || strings.HasPrefix(m[1], "0")
 		c.loose = c.half == "" && h <= 12 && h > 0 && !strings.HasPrefix(m[1], "0")
+		if more, ok := quarters[p.at(next)]; ok && minute == 0 && h > 0 {
+			// "a las 5 y media"
+			c.minutes += more
+			c.weak, exact = false, false
+			next++
+		}
 		return c.halved(exact), next, true
 	}
 	return clock{}, i, false
+}
+
+// quarters are the minutes after an hour in words.
+var quarters = map[string]int{"+15": 15, "+30": 30, "-15": -15}
+
+// hourOfDay reports whether the word after a number is the hour of a day, and not of a duration: "om 13 uur".
+func (p *parser) hourOfDay(i, h int) bool {
+	return p.tongue.own && p.is(i+1, "hour") && !p.is(i-1, "for", "in") &&
+		(h > 12 || p.is(i-1, "at", "from", "to", "until", "-", "between", "today", "tomorrow") || weekdays[p.at(i-1)] ||
+			months[p.at(i-1)] || yearNumber.MatchString(p.at(i-1)) || numericDate.MatchString(p.at(i-1)))
 }
 
 // closedTime reports whether a number before a place may be minutes, and counts nothing.
@@ -155,7 +171,7 @@ func (p *parser) spokenClock(i int) (clock, int, bool) {
 	}
 	var shift, next int
 	switch {
-	case p.german() && p.is(i, "half"):
+	case p.tongue.half && p.is(i, "half"):
 		shift, next = -30, i+1
 	case p.is(i, "half") && p.is(i+1, "past"):
 		shift, next = 30, i+2
@@ -231,7 +247,7 @@ func (p *parser) span(i int) (span, int, bool) {
 	for {
 		n, unit, after, ok := p.amount(next)
 		// The units get smaller: "1 hour 30 minutes".
-		if !ok || unit >= last || total+n > maxSpan {
+		if !ok || unit >= last || total+n > maxSpan || p.hourAfterDays(next, last) {
 			break
 		}
 		total, next, last = total+n, after, unit
@@ -245,6 +261,13 @@ func (p *parser) span(i int) (span, int, bool) {
 		return span{}, i, false
 	}
 	return span{days: total / fullDay, minutes: total % fullDay, whole: last >= fullDay}, next, true
+}
+
+// hourAfterDays reports whether an hour after days is a time: "dans 3 jours 17h15".
+func (p *parser) hourAfterDays(i, last int) bool {
+	text := p.at(i)
+	return p.tongue.own && last >= fullDay && last <= 7*fullDay &&
+		(clockForms[hourForm].MatchString(text) || clockForms[frenchForm].MatchString(text))
 }
 
 // amount reads a number with its unit; both are in minutes.

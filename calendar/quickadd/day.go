@@ -71,6 +71,11 @@ func (p *parser) day(i int) (days, int, bool) {
 		return d, next, true
 	}
 	start := p.skip(i, "on")
+	if p.tongue.own && p.is(start, "day", "in") && (p.dated(start+1) ||
+		dayNumber.MatchString(p.at(start+1)) && p.dayAlone(start+1, start+2)) {
+		// "dia 3 de maio", "em 3 de maio", "dia 5"
+		start++
+	}
 	sure := start > i
 	if p.is(start, "weekend") && sure || p.is(start, "this", "next", "coming") && p.is(start+1, "weekend") {
 		next := start + 1
@@ -81,7 +86,7 @@ func (p *parser) day(i int) (days, int, bool) {
 		d, ok := p.daysIn(phrase)
 		return d, next, ok
 	}
-	if sure && p.german() && p.is(start, "tomorrow") {
+	if sure && p.tongue.german && p.is(start, "tomorrow") {
 		// "am Morgen"
 		return days{}, i, false
 	}
@@ -138,6 +143,10 @@ func (p *parser) phrase(i int) (days, int, bool) {
 	}
 	word, second := p.at(i), p.at(i+1)
 	switch {
+	case p.tongue.own && dayNumber.MatchString(word) && p.is(i-1, "on", "day") && p.dayAlone(i, i+1):
+		// "el 5 a las 10"
+		d, ok := p.oneDay("the " + dayNumber.FindStringSubmatch(word)[1] + "th")
+		return d, i + 1, ok
 	case word == "easter":
 		return p.easter(i)
 	case word == "day" && second == "after", word == "the" && second == "day" && p.is(i+2, "after"):
@@ -222,7 +231,7 @@ var bareDay = regexp.MustCompile(`^(the )?\d{1,2}\D*$`)
 // dayAlone reports whether a number is a day of the month: after "on", and before no word that it could count, as in
 // "on the 5th floor".
 func (p *parser) dayAlone(from, to int) bool {
-	if !p.is(from-1, "on") || !ordinal.MatchString(p.at(to-1)) {
+	if !p.is(from-1, "on", "day") || !p.tongue.own && !ordinal.MatchString(p.at(to-1)) {
 		return false
 	}
 	if p.closed(to) || p.is(to, "at", "from", "with", "until", "to", "for", "in") {
@@ -269,7 +278,7 @@ func (p *parser) date(i int) (days, int, bool) {
 		return days{}, i, false
 	}
 	phrase := dayNumber.FindStringSubmatch(number)[1] + " " + month
-	if at := p.skip(next, ","); yearNumber.MatchString(p.at(at)) {
+	if at := p.skip(next, ",", "of"); yearNumber.MatchString(p.at(at)) {
 		if d, ok := p.oneDay(phrase + " " + p.at(at)); ok {
 			return d, at + 1, true
 		}
@@ -356,7 +365,7 @@ func (p *parser) dayRange(i int) (days, int, bool) {
 
 func (p *parser) daysOfMonth(first, last, month string, next int) (days, int, bool) {
 	if !strings.Contains(month, " ") {
-		if at := p.skip(next, ","); yearNumber.MatchString(p.at(at)) {
+		if at := p.skip(next, ",", "of"); yearNumber.MatchString(p.at(at)) {
 			month, next = month+" "+p.at(at), at+1
 		}
 	}

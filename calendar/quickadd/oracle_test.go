@@ -2,7 +2,9 @@ package quickadd_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -95,7 +97,11 @@ func tongues() map[string]tongue {
 			{"every two weeks on " + d.String(), "FREQ=WEEKLY;INTERVAL=2;BYDAY=" + by},
 		}
 	}
-	return map[string]tongue{"en": en, "de": deutsch()}
+	all := map[string]tongue{"en": en, "de": deutsch()}
+	for name, s := range sketches {
+		all[name] = s.tongue()
+	}
+	return all
 }
 
 func deutsch() tongue {
@@ -169,9 +175,10 @@ func deutsch() tongue {
 func TestComposed(t *testing.T) {
 	t.Parallel()
 	all := tongues()
+	languages := slices.Sorted(maps.Keys(all))
 	rng := rand.New(rand.NewPCG(20260218, 1))
-	for range slowtest.Rounds(t, slowtest.Random, 1000, 100000) {
-		language := []string{"en", "de"}[rng.IntN(2)]
+	for range slowtest.Rounds(t, slowtest.Random, 1500, 200000) {
+		language := languages[rng.IntN(len(languages))]
 		now := time.Date(2026, 2, 18, 10, 30, 0, 0, time.UTC).AddDate(0, 0, rng.IntN(700))
 		text, want := compose(rng, all[language], now)
 		r := reader(t, language)

@@ -128,7 +128,7 @@ func (p *parser) readPlace() {
 			continue
 		}
 		start := i + 1
-		if raw := p.raw(start); raw == "the" || p.german() && articles[raw] {
+		if raw := p.raw(start); raw == "the" || p.tongue.articles[strings.ToLower(raw)] {
 			start++
 		}
 		end := start
@@ -148,8 +148,6 @@ func (p *parser) readPlace() {
 	}
 }
 
-var articles = set("der dem den die")
-
 func (p *parser) raw(i int) string {
 	if i < len(p.words) && p.kinds[i] == "" {
 		return p.words[i].raw
@@ -164,13 +162,11 @@ func (p *parser) leadsToPlace(i int) bool {
 	}
 	read := i > 0 && (p.kinds[i-1] != "" || p.is(i-1, ",") && i > 1 && p.kinds[i-2] != "")
 	raw := strings.ToLower(p.raw(i))
-	switch raw {
-	case "at":
+	switch {
+	case raw == "at" && !p.tongue.own:
 		return read || p.address(i+1)
-	case "in":
+	case raw == "in" && !p.tongue.own, p.tongue.places[raw]:
 		return read
-	case "im", "bei", "beim", "am", "auf":
-		return p.german() && read
 	}
 	return false
 }

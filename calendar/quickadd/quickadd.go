@@ -1,7 +1,8 @@
-// Package quickadd reads an event from one line: "Lunch with Ana Friday 13:00 at Lido". It reads English and German.
+// Package quickadd reads an event from one line: "Lunch with Ana Friday 13:00 at Lido". It reads the
+// languages of the pages.
 //
 // The line becomes words. A table replaces the words of a language by a small vocabulary, mostly English, so
-// that both languages share a grammar. Package daterange gives dates their meaning. Each pass looks for one kind of
+// that all languages share a grammar. Package daterange gives dates their meaning. Each pass looks for one kind of
 // part and marks its words as read. All other words are the title, as they were written: text that is not understood
 // is never lost.
 package quickadd
@@ -20,7 +21,7 @@ import (
 type Reader struct {
 	Now  time.Time
 	Zone *zone.Zone
-	// Language is a BCP 47 tag. Languages other than German are read as English.
+	// Language is a BCP 47 tag. Languages without a table are read as English.
 	Language string
 	// WeekStart is the first day of the user's week.
 	WeekStart time.Weekday
@@ -83,8 +84,9 @@ const maxText = 400
 // parser is one reading of a text.
 type parser struct {
 	Reader
-	text  string
-	words []word
+	tongue *tongue
+	text   string
+	words  []word
 	// kinds has the kind of each word that was read.
 	kinds []Kind
 	event Event
@@ -101,7 +103,7 @@ type parser struct {
 // Read reads a text. The result depends on nothing but the text and the context.
 func (r Reader) Read(text string) Event {
 	text = strings.ToValidUTF8(text, "\uFFFD")
-	p := &parser{Reader: r, text: text, event: Event{Reminder: -1}, asked: map[string]days{}}
+	p := &parser{Reader: r, tongue: tongueOf(r.Language), text: text, event: Event{Reminder: -1}, asked: map[string]days{}}
 	p.words = p.split(text)
 	p.kinds = make([]Kind, len(p.words))
 	p.readCalendar()
@@ -134,9 +136,16 @@ func (p *parser) at(i int) string {
 	return p.words[i].text
 }
 
+// ofOrFrom is a word for both, such as "de".
+const ofOrFrom = "of|from"
+
 // is reports whether the word at a place is one of several.
 func (p *parser) is(i int, words ...string) bool {
-	return p.at(i) != "" && slices.Contains(words, p.at(i))
+	text := p.at(i)
+	if text == ofOrFrom {
+		return slices.Contains(words, "of") || slices.Contains(words, "from")
+	}
+	return text != "" && slices.Contains(words, text)
 }
 
 // skip returns the place after an optional word.

@@ -51,7 +51,7 @@ func (p *parser) readRepeat() {
 // adverb reports whether a single word may be an adverb: in "Weekly report Friday" it belongs to the title.
 func (p *parser) adverb(i, next int) bool {
 	raw := strings.ToLower(p.words[i].raw)
-	if raw == "every" || raw == "each" || p.words[i].to != p.words[next-1].to {
+	if raw == "every" || raw == "each" || strings.Contains(raw, " ") || p.words[i].to != p.words[next-1].to {
 		return true
 	}
 	if p.closed(next) || p.is(next, afterAdverb...) {
@@ -153,7 +153,8 @@ func (p *parser) dated(i int) bool {
 func (p *parser) ruleOfMonth(i int) (rule, int, bool) {
 	start := p.skip(p.skip(i, "on"), "the")
 	r, next, ok := p.nthWeekday(start)
-	if !ok && ordinal.MatchString(p.at(start)) && dayOfMonth(p.at(start)) > 0 {
+	numbered := ordinal.MatchString(p.at(start)) || p.tongue.own && dayNumber.MatchString(p.at(start)) && p.is(start+1, "of")
+	if !ok && numbered && dayOfMonth(p.at(start)) > 0 {
 		r, next, ok = rule{freq: ical.Monthly, interval: 1, monthDay: dayOfMonth(p.at(start))}, start+1, true
 	}
 	next = p.skip(next, "of", "in")

@@ -143,7 +143,8 @@ func (p *parser) whenAt(i int) (when, bool) {
 	if p.is(next, "-", "to", "until", "and") {
 		join = p.at(next)
 	}
-	if p.is(next, "-", "to", "until") || p.is(next, "and") && p.is(i, "between") {
+	ends := p.is(next, "at") && p.atEnds(i, next, first)
+	if p.is(next, "-", "to", "until") || ends || p.is(next, "and") && p.is(i, "between") {
 		last, after, ok := p.point(p.skip(next+1, "to"))
 		if ok && p.joins(first, last, join) {
 			w.last, w.to = last, after
@@ -169,13 +170,26 @@ func (p *parser) whenAt(i int) (when, bool) {
 	return p.kinded(single, ""), true
 }
 
+// atEnds reports whether "at" leads to the end of a range, as in "de 13h à 15h".
+func (p *parser) atEnds(from, to int, first point) bool {
+	if !p.tongue.own {
+		return false
+	}
+	for i := from; i < to; i++ {
+		if p.is(i, "from", "between") {
+			return true
+		}
+	}
+	return first.clock != nil && !first.clock.weak
+}
+
 // prefixed reports whether "at" makes a number a time.
 func (p *parser) prefixed(from, to int) bool {
 	for i := from; i < to; i++ {
 		if p.is(i, "at", "from") {
 			// "at 14 Main Street" is a place.
 			_, _, day := p.day(to)
-			return p.german() || !p.address(to) || day
+			return p.tongue.exact() || !p.address(to) || day
 		}
 	}
 	return p.is(from-1, "from")

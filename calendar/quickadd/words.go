@@ -20,18 +20,28 @@ type word struct {
 
 // tokens match the units of the text: a quoted text, which is never read, a calendar in quotes, mail addresses, numbers
 // and times with their marks, words, and marks.
-var tokens = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(strings.Join([]string{
+var tokens = sync.OnceValue(func() *regexp.Regexp { return tokenPattern() })
+
+// tokensWithDates also match 3/5/2027 and 3-5-2027.
+var tokensWithDates = sync.OnceValue(func() *regexp.Regexp {
+	return tokenPattern(`\d{1,2}/\d{1,2}(?:/(?:\d{4}|\d{2}))?`, `\d{1,2}-\d{1,2}-\d{4}`)
+})
+
+func tokenPattern(dates ...string) *regexp.Regexp {
+	first := []string{
 		`"[^"]*"`, `“[^“”]*”`, `„[^„“”]*[“”]`,
 		`<?[^\s<>,;"@]+@[^\s<>,;"@]+\.[^\s<>,;"@]*[\pL\pN]>?`,
 		`#[^\s#]+`, `\w+://\S+`,
 		`\d{4}-\d{2}-\d{2}`,
+	}
+	last := []string{
 		`\d{1,2}\.\d{1,2}\.(?:\d{4}|\d{2})?`,
 		`\d+(?:[:.,]\d+)*(?:[\pL]+(?:\.m\.?)?|\d)*\.?`,
 		`[\pL\pM][\pL\pM\pN_'’.]*(?:-[\pL\pM\pN_'’.]+)*`,
 		`[–—-]|@|\S`,
-	}, "|"))
-})
+	}
+	return regexp.MustCompile(strings.Join(slices.Concat(first, dates, last), "|"))
+}
 
 // split returns the words of a text.
 func (p *parser) split(text string) []word {
@@ -42,26 +52,36 @@ func (p *parser) split(text string) []word {
 		}
 		text = text[:end]
 	}
+	found := tokens().FindAllStringIndex(text, -1)
+	if p.tongue.own {
+		found = tokensWithDates().FindAllStringIndex(text, -1)
+	}
 	var list []word
-	for _, at := range tokens().FindAllStringIndex(text, -1) {
-		list = append(list, p.vocabulary(text, at[0], at[1])...)
+	for i := 0; i < len(found); i++ {
+		from, to := found[i][0], found[i][1]
+		if means, n := p.tongue.phrase(text, found[i:]); n > 0 {
+			i += n - 1
+			list = append(list, expand(means, text[from:found[i][1]], from, found[i][1])...)
+			continue
+		}
+		list = append(list, p.vocabulary(text, from, to)...)
 	}
 	return list
 }
 
 var (
 	numberWithDot = regexp.MustCompile(`^\d+\.$`)
-	german        = map[string]bool{"de": true}
 	dayRange      = regexp.MustCompile(`^(\pL{2,})-(\pL{2,})$`)
 )
-
-func (p *parser) german() bool { return german[strings.ToLower(strings.SplitN(p.Language, "-", 2)[0])] }
 
 // vocabulary returns the words for one token.
 func (p *parser) vocabulary(text string, from, to int) []word {
 	raw := text[from:to]
 	lower := strings.ReplaceAll(strings.ToLower(raw), "’", "'")
 	first, _ := utf8.DecodeRuneInString(raw)
+	if date := p.tongue.date(lower); date != "" {
+		return []word{{text: date, raw: raw, from: from, to: to, first: true}}
+	}
 	switch {
 	case strings.HasPrefix(raw, `"`) && len(raw) > 1, strings.HasPrefix(raw, "“"), strings.HasPrefix(raw, "„"):
 		return []word{{text: "", raw: raw, from: from, to: to, first: true}}
@@ -83,7 +103,7 @@ func (p *parser) vocabulary(text string, from, to int) []word {
 		}
 	}
 	// A full stop belongs to a number in German, and to abbreviations.
-	if cut := strings.TrimSuffix(lower, "."); cut != lower && (!p.german() || !numberWithDot.MatchString(lower)) &&
+	if cut := strings.TrimSuffix(lower, "."); cut != lower && (!p.tongue.german || !numberWithDot.MatchString(lower)) &&
 		!numericDate.MatchString(lower) {
 		words := expand(strings.Fields(p.meaning(cut)), raw, from, to)
 		if p.meaning(cut) != cut || unicode.IsDigit(first) {
@@ -104,16 +124,7 @@ func expand(texts []string, raw string, from, to int) []word {
 }
 
 // meaning returns the words of the vocabulary for a word of the language.
-func (p *parser) meaning(lower string) string {
-	table := english
-	if p.german() {
-		table = deutsch
-	}
-	if means, ok := table()[lower]; ok {
-		return means
-	}
-	return lower
-}
+func (p *parser) meaning(lower string) string { return p.tongue.meaning(lower) }
 
 // tidy joins the remains of a text to a title.
 func tidy(text string) string {
@@ -148,24 +159,9 @@ func set(words string) map[string]bool {
 	return m
 }
 
-// lexicon makes a table from rows "meaning: word, word".
-func lexicon(rows string) func() map[string]string {
-	return sync.OnceValue(func() map[string]string {
-		m := map[string]string{}
-		for row := range strings.Lines(rows) {
-			means, words, ok := strings.Cut(strings.TrimSpace(row), ": ")
-			if !ok {
-				continue
-			}
-			for w := range strings.SplitSeq(words, ", ") {
-				m[w] = means
-			}
-		}
-		return m
-	})
-}
+var english = sync.OnceValue(func() *tongue { return lexicon(englishWords) })
 
-var english = lexicon(`
+const englishWords = `
 	1: one
 	2: two
 	3: three
@@ -207,9 +203,15 @@ var english = lexicon(`
 	remind: reminder, alert, alarm
 	before: beforehand, earlier, prior
 	and: &
-`)
+`
 
-var deutsch = lexicon(`
+var deutsch = sync.OnceValue(func() *tongue {
+	t := lexicon(deutscheWorte)
+	t.german, t.half = true, true
+	return t
+})
+
+const deutscheWorte = `
 	1: eins
 	a: ein, eine, einer, einem, einen, eines
 	2: zwei
@@ -327,4 +329,6 @@ var deutsch = lexicon(`
 	starting: beginnend
 	past: nach
 	quarter: viertel
-`)
+	(place): im, bei, beim, am, auf
+	(article): der, dem, den, die
+`
