@@ -89,6 +89,34 @@ func BenchmarkLargeCalendarPage(b *testing.B) {
 	})
 }
 
+// BenchmarkPublicPage measures the page of a public link to a calendar of 20,000 events over five years.
+func BenchmarkPublicPage(b *testing.B) {
+	testdb.EachBenchmark(b, func(b *testing.B, url string) {
+		h := newPagesHouse(b, url)
+		cal := h.addEvents(b, 20_000, 5)
+		_, secret, err := h.people.CreateLink(b.Context(), h.alice, cal, auth.LinkSpec{Access: calendar.ReadAccess})
+		check(b, err)
+		for _, view := range []string{"month", "list"} {
+			b.Run(view, func(b *testing.B) {
+				var took []time.Duration
+				for b.Loop() {
+					r := httptest.NewRequestWithContext(b.Context(), http.MethodGet,
+						"/?view="+view+"&date="+mcpNow.Format(time.DateOnly), nil)
+					w := httptest.NewRecorder()
+					began := time.Now()
+					h.pages.ServeLink(w, r, string(secret))
+					took = append(took, time.Since(began))
+					if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Meeting about") {
+						b.Fatalf("%d: %s", w.Code, w.Body)
+					}
+				}
+				slices.Sort(took)
+				b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "ms-median")
+			})
+		}
+	})
+}
+
 // views measures each view of the calendar.
 func (h *pagesHouse) views(b *testing.B) {
 	b.Helper()
@@ -118,11 +146,18 @@ func (h *pagesHouse) views(b *testing.B) {
 // addLarge adds a calendar of 100,000 events over twenty years.
 func (h *pagesHouse) addLarge(b *testing.B) {
 	b.Helper()
+	h.addEvents(b, 100_000, 20)
+}
+
+// addEvents adds a calendar of single events over some years.
+func (h *pagesHouse) addEvents(b *testing.B, all, years int) calendar.Calendar {
+	b.Helper()
 	cal, err := h.middle.CreateCalendar(b.Context(), h.alice, calendar.NewCalendar{
 		Properties: calendar.Properties{Name: "Large"},
 	})
 	check(b, err)
-	const all, part, apart = 100_000, 1000, 20 * 365 * 24 * time.Hour / 100_000
+	const part = 1000
+	apart := time.Duration(years) * 365 * 24 * time.Hour / time.Duration(all)
 	for from := 0; from < all; from += part {
 		check(b, h.store.Update(b.Context(), func(tx calendar.Tx) error {
 			for i := from; i < from+part; i++ {
@@ -139,11 +174,14 @@ func (h *pagesHouse) addLarge(b *testing.B) {
 			return nil
 		}))
 	}
+	return cal
 }
 
 // pagesHouse is the pages of a user who is signed in.
 type pagesHouse struct {
 	handler  http.Handler
+	pages    *web.Handler
+	people   *auth.Service
 	cookies  []*http.Cookie
 	calendar calendar.CalendarID
 	style    int
@@ -174,7 +212,7 @@ func newPagesHouse(b *testing.B, address string) *pagesHouse {
 		Store: s, Limits: calendar.DefaultLimits(), Now: now, NewID: newID, ImageBytes: pagesImages,
 	})
 	caller := calendar.Caller{User: alice, Scopes: calendar.ScopeAll}
-	h := &pagesHouse{store: s, middle: middle, alice: caller}
+	h := &pagesHouse{store: s, middle: middle, alice: caller, people: people}
 	for i := range mcpCalendars {
 		cal, err := middle.CreateCalendar(b.Context(), caller, calendar.NewCalendar{
 			Properties: calendar.Properties{Name: fmt.Sprint("Calendar ", i)},
@@ -192,7 +230,7 @@ func newPagesHouse(b *testing.B, address string) *pagesHouse {
 		ClientAddr: func(*http.Request) netip.Addr { return netip.MustParseAddr("192.0.2.1") },
 	})
 	check(b, err)
-	h.handler = pages.Before(http.NotFoundHandler())
+	h.pages, h.handler = pages, pages.Before(http.NotFoundHandler())
 	h.signIn(b)
 	return h
 }

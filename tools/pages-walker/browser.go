@@ -22,6 +22,7 @@ const (
 // look describes how a person uses a browser.
 type look struct {
 	phone, dark, noScripts bool
+	tall                   bool   // a window for six weeks
 	zone                   string // empty for UTC
 }
 

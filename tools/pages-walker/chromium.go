@@ -41,6 +41,9 @@ func (c *chromium) take(l look) error {
 		scheme = "dark"
 	}
 	screen := chromedp.EmulateViewport(1280, 900)
+	if l.tall {
+		screen = chromedp.EmulateViewport(1280, 930)
+	}
 	if l.phone {
 		screen = chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile)
 	}

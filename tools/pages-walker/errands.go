@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -244,6 +245,9 @@ func tickTask(h *house) {
 	}
 }
 
+// pdfPage is a page of a PDF, and not the list of pages.
+var pdfPage = regexp.MustCompile(`/Type\s*/Page[^s]`)
+
 func printMay(h *house) {
 	h.put(h.user, "maypole", "SUMMARY:Maypole", "DTSTART;VALUE=DATE:20280501")
 	p := h.enter(h.user, look{})
@@ -251,7 +255,7 @@ func printMay(h *house) {
 	p.says("Maypole")
 	pdf, err := p.PDF()
 	must(err)
-	if pages := strings.Count(string(pdf), "/Type /Page\n"); len(pdf) < 5000 || pages != 1 {
+	if pages := len(pdfPage.FindAll(pdf, -1)); len(pdf) < 5000 || pages != 1 {
 		failf("May is printed as %d bytes on %d pages", len(pdf), pages)
 	}
 }
@@ -384,7 +388,7 @@ func phoneInDark(h *house) {
 	if strings.Contains(shade, "255, 255, 255") {
 		failf("the page is white: %s", shade)
 	}
-	if over := p.tell(`document.documentElement.scrollWidth - innerWidth`); over != "0" {
+	if over := p.tell(`document.documentElement.scrollWidth - document.documentElement.clientWidth`); over != "0" {
 		failf("the page is %s pixels too wide", over)
 	}
 	p.press("a.button.new")

@@ -13,7 +13,7 @@ import (
 // speed measures the calendar as a user sees it on a slow phone, and prints the figures.
 func (h *house) speed() {
 	h.demo()
-	p := h.enter(h.user, look{})
+	p := h.enter(maria, look{})
 	tab := p.browser.(*chromium).tab
 	do := func(_ any, err error) { must(err) }
 	do(chromedp.Call(tab, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: 4}))
@@ -48,7 +48,7 @@ func (h *house) speed() {
 func (h *house) dragSpeed(p *person) {
 	var follows, saves []float64
 	from, to := 9.25, 14.25
-	h.put(h.user, "dragged", "SUMMARY:To drag", "DTSTART:20270609T090000Z", "DURATION:PT1H")
+	h.put(maria, "dragged", "SUMMARY:To drag", "DTSTART:20270609T090000Z", "DURATION:PT1H")
 	for range 6 {
 		p.visit("/calendar/week/2027-06-07")
 		start, end := p.place("2027-06-09", from), p.place("2027-06-09", to)

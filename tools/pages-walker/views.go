@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -27,12 +29,22 @@ func appsHost() *httptest.Server {
 		}
 		http.StripPrefix("/modules", http.FileServer(http.Dir(os.Getenv("NODE_MODULES")))).ServeHTTP(w, r)
 	})
-	mux.Handle("/mcp/{token}", &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.Out.URL, r.Out.Host = server, server.Host
 		r.Out.Header.Set("Authorization", "Bearer "+r.In.PathValue("token"))
 		r.Out.Header.Del("Origin")
 		r.Out.Header.Del("Cookie")
-	}})
+	}}
+	mux.HandleFunc("/mcp/{token}", func(w http.ResponseWriter, r *http.Request) {
+		// net/http closes the body when the response begins. A proxy that has not read its end by then cuts the response.
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		proxy.ServeHTTP(w, r)
+	})
 	return httptest.NewServer(mux)
 }
 

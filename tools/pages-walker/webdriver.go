@@ -23,6 +23,8 @@ type webdriver struct {
 	driver  *exec.Cmd
 	session string // its address
 	kind    string
+	// plain: scripts are off, so promises never end.
+	plain bool
 }
 
 // errUnable is an errand's need that a browser's driver does not meet.
@@ -51,7 +53,7 @@ func startWebDriver(kind string, l look) (browser, error) {
 		}
 		program, arguments = "WebKitWebDriver", []string{"--port=" + port}
 	}
-	w := &webdriver{driver: exec.Command(program, arguments...), kind: kind}
+	w := &webdriver{driver: exec.Command(program, arguments...), kind: kind, plain: l.noScripts}
 	w.driver.Env = os.Environ()
 	if l.zone == "" {
 		l.zone = "UTC"
@@ -163,10 +165,16 @@ func (w *webdriver) Navigate(address string) error {
 }
 
 func (w *webdriver) Eval(expression string) (string, error) {
+	expression = strings.TrimSuffix(strings.TrimSpace(expression), ";")
+	if w.plain {
+		var value string
+		err := w.ask("/execute/sync", map[string]any{"script": "return String(" + expression + ")", "args": []any{}}, &value)
+		return value, err
+	}
 	var got struct{ Value, Error string }
 	err := w.ask("/execute/async", map[string]any{
 		"script": `const done = arguments[0];
-			new Promise(resolve => resolve(` + strings.TrimSuffix(strings.TrimSpace(expression), ";") + `)).then(
+			new Promise(resolve => resolve(` + expression + `)).then(
 				value => done({value: String(value)}), error => done({error: String(error)}));`,
 		"args": []any{},
 	}, &got)
