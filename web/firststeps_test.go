@@ -158,7 +158,7 @@ func TestFirstPageOfAdministrator(t *testing.T) {
 		})
 		h.must(err)
 		b := h.browser()
-		b.post("sign-in", "name", "adam", "password", rightPassword).at("welcome").shows(http.StatusOK,
+		b.post("sign-in", "name", "adam", "password", rightPassword, "next", "/calendar/").at("welcome").shows(http.StatusOK,
 			"Your name, as others see it", "Can others reach this server?", "HTTPS : works",
 			"The address for assistants (MCP) : does not work", "404 <b>. pass /mcp on",
 			"Sign-in of assistants on the web : not checked", "Phones can connect with a code").
@@ -205,7 +205,7 @@ func TestInviteAndShare(t *testing.T) {
 		root := h.as("root")
 		root.get("invite").shows(http.StatusOK, "Family", "Work", "Time zone")
 		root.post("invite", "name", "a/b", "timezone", "Asia/Tokyo", "share-"+ids[0], "write").
-			shows(http.StatusUnprocessableEntity, "is no user name")
+			shows(http.StatusUnprocessableEntity, "cannot be a user name")
 		root.post("invite", "name", "ann", "timezone", "Mars").shows(http.StatusUnprocessableEntity, "is no time zone")
 		root.post("invite", "name", "ann", "language", "xx").shows(http.StatusUnprocessableEntity, "no language")
 		made := root.post("invite", "name", "ann", "timezone", "Asia/Tokyo", "language", "fr",

@@ -71,7 +71,9 @@ func (p planningPages) details(pl *planner.Planner, s planner.Subject) (c detail
 type eventContent struct {
 	planner.EventForm
 	// Fresh is set for a new event. Action is the address of the form.
-	Fresh     bool
+	Fresh bool
+	// NoAddress is set if guests get no invitation, because the visitor has no mail address.
+	NoAddress bool
 	Action    string
 	Calendars []planner.SideCalendar
 	Alarms    []alarmField
@@ -150,7 +152,10 @@ func (p planningPages) newEvent() (eventContent, error) {
 func (p planningPages) eventContent(
 	pl *planner.Planner, f planner.EventForm, s *planner.Subject,
 ) (c eventContent, err error) {
-	c = eventContent{EventForm: f, Fresh: s == nil, Action: p.base + "/calendar/new", Zones: zone.Places()}
+	c = eventContent{
+		EventForm: f, Fresh: s == nil, NoAddress: p.user().Email == "", Action: p.base + "/calendar/new",
+		Zones: zone.Places(),
+	}
 	if c.Calendars, err = pl.Writable(p.r.Context(), calendar.Event); err != nil {
 		return c, err
 	}

@@ -326,7 +326,8 @@ func (p welcomePages) save() error {
 // sign-in.
 func (p *pageRequest) firstPage() (string, error) {
 	next := p.next()
-	if next != "" || p.returning || p.user().DisplayName != "" {
+	// The server's address leads to the calendar: that is no particular page.
+	if next != "" && next != calendarRoot || p.returning || p.user().DisplayName != "" {
 		return next, nil
 	}
 	all, err := p.Auth.Sessions(p.r.Context(), p.user())
