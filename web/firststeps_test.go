@@ -158,10 +158,11 @@ func TestFirstPageOfAdministrator(t *testing.T) {
 		})
 		h.must(err)
 		b := h.browser()
-		b.post("sign-in", "name", "adam", "password", rightPassword, "next", "/calendar/").at("welcome").shows(http.StatusOK,
-			"Your name, as others see it", "Can others reach this server?", "HTTPS : works",
-			"The address for assistants (MCP) : does not work", "404 <b>. pass /mcp on",
-			"Sign-in of assistants on the web : not checked", "Phones can connect with a code").
+		b.post("sign-in", "name", "adam", "password", rightPassword, "next", "/calendar/").at("welcome").
+			shows(http.StatusOK,
+				"Your name, as others see it", "Can others reach this server?", "HTTPS : works",
+				"The address for assistants (MCP) : does not work", "404 <b>. pass /mcp on",
+				"Sign-in of assistants on the web : not checked", "Phones can connect with a code").
 			hides("404 <b>")
 		b.post("welcome", "timezone", "Mars/Base").shows(http.StatusUnprocessableEntity).
 			hides("Can others reach this server?")

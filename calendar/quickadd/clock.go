@@ -113,7 +113,8 @@ func (p *parser) writtenClock(i int) (clock, int, bool) {
 		if p.is(next, "oclock") || h < 24 && p.hourOfDay(i, h) {
 			next, named = next+1, true
 			more, ok := number(p.at(next))
-			if ok && form == bareForm && p.tongue.exact() && more < hour && len(p.at(next)) == 2 && p.closedTime(next+1) {
+			if ok && form == bareForm && p.tongue.exact() && more < hour && len(p.at(next)) == 2 &&
+				p.closedTime(next+1) {
 				// "13 Uhr 30"
 				c.minutes += more
 				next++

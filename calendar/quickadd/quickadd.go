@@ -103,7 +103,9 @@ type parser struct {
 // Read reads a text. The result depends on nothing but the text and the context.
 func (r Reader) Read(text string) Event {
 	text = strings.ToValidUTF8(text, "\uFFFD")
-	p := &parser{Reader: r, tongue: tongueOf(r.Language), text: text, event: Event{Reminder: -1}, asked: map[string]days{}}
+	p := &parser{
+		Reader: r, tongue: tongueOf(r.Language), text: text, event: Event{Reminder: -1}, asked: map[string]days{},
+	}
 	p.words = p.split(text)
 	p.kinds = make([]Kind, len(p.words))
 	p.readCalendar()

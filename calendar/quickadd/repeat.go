@@ -153,7 +153,8 @@ func (p *parser) dated(i int) bool {
 func (p *parser) ruleOfMonth(i int) (rule, int, bool) {
 	start := p.skip(p.skip(i, "on"), "the")
 	r, next, ok := p.nthWeekday(start)
-	numbered := ordinal.MatchString(p.at(start)) || p.tongue.own && dayNumber.MatchString(p.at(start)) && p.is(start+1, "of")
+	numbered := ordinal.MatchString(p.at(start)) ||
+		p.tongue.own && dayNumber.MatchString(p.at(start)) && p.is(start+1, "of")
 	if !ok && numbered && dayOfMonth(p.at(start)) > 0 {
 		r, next, ok = rule{freq: ical.Monthly, interval: 1, monthDay: dayOfMonth(p.at(start))}, start+1, true
 	}

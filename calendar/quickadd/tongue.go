@@ -2,7 +2,9 @@ package quickadd
 
 import (
 	"embed"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -92,8 +94,8 @@ func lexicon(rows string) *tongue {
 		}
 	}
 	for _, pattern := range patterns {
-		for word, means := range t.words {
-			if weekdays[means] && !shortDays[means] {
+		for _, word := range slices.Sorted(maps.Keys(t.words)) {
+			if means := t.words[word]; weekdays[means] && !shortDays[means] {
 				t.add(strings.ReplaceAll(pattern[0], "{d}", means), strings.ReplaceAll(pattern[1], "{d}", word))
 			}
 		}
@@ -112,17 +114,19 @@ func (t *tongue) add(means, text string) {
 }
 
 // plain replaces letters with marks, which people leave out.
-var plain = strings.NewReplacer("á", "a", "à", "a", "â", "a", "ã", "a", "ä", "a", "ç", "c", "é", "e", "è", "e", "ê", "e",
-	"ë", "e", "í", "i", "ì", "i", "î", "i", "ï", "i", "ñ", "n", "ó", "o", "ò", "o", "ô", "o", "õ", "o", "ö", "o",
-	"ú", "u", "ù", "u", "û", "u", "ü", "u", "ą", "a", "ć", "c", "ę", "e", "ł", "l", "ń", "n", "ś", "s", "ź", "z",
-	"ż", "z")
+var plain = strings.NewReplacer(
+	"á", "a", "à", "a", "â", "a", "ã", "a", "ä", "a", "ç", "c", "é", "e", "è", "e", "ê", "e", "ë", "e",
+	"í", "i", "ì", "i", "î", "i", "ï", "i", "ñ", "n", "ó", "o", "ò", "o", "ô", "o", "õ", "o", "ö", "o",
+	"ú", "u", "ù", "u", "û", "u", "ü", "u", "ą", "a", "ć", "c", "ę", "e", "ł", "l", "ń", "n", "ś", "s",
+	"ź", "z", "ż", "z",
+)
 
 // fold adds the words of languages with their own file without marks. Short ones are other words then.
 func (t *tongue) fold() {
-	for word, means := range t.words {
+	for _, word := range slices.Sorted(maps.Keys(t.words)) {
 		folded := plain.Replace(word)
 		if _, known := t.words[folded]; !known && utf8.RuneCountInString(word) >= 4 {
-			t.words[folded] = means
+			t.words[folded] = t.words[word]
 		}
 	}
 }

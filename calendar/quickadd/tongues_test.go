@@ -30,7 +30,8 @@ func (s sketch) tongue() tongue {
 			strconv.Itoa(ahead)).Replace(text)
 	}
 	l := tongue{
-		titles: strings.Split(s.titles, ", "), weekdays: weekdays, months: months, places: []phrase[string]{{"@ Lido", "Lido"}},
+		titles: strings.Split(s.titles, ", "), weekdays: weekdays, months: months,
+		places:    []phrase[string]{{"@ Lido", "Lido"}},
 		reminders: s.reminders, joins: s.joins, times: s.times, until: s.until, length: s.length,
 	}
 	l.day = func(rng *rand.Rand, d, now time.Time) string {
@@ -104,12 +105,13 @@ var sketches = map[string]sketch{
 		times: "%d veces", until: "hasta el %s", length: "durante %d minutos",
 	},
 	"fr": {
-		titles:   "Déjeuner avec Ana, Réunion d'équipe, Appeler Ben, Acheter du pain, Plan B, Version 2, Visite du musée",
+		titles:   "Déjeuner avec Ana, Réunion d'équipe, Appeler Ben, Plan B, Version 2, Visite du musée",
 		weekdays: "dimanche lundi mardi mercredi jeudi vendredi samedi",
 		months:   "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
 		dates:    []string{"{d} {m} {y}", "le {d} {m} {y}", "le {w} {d} {m} {y}", "{d}/{n}/{y}"},
 		soon:     [3]string{"aujourd’hui", "demain", "après-demain"},
-		week:     []string{"{w}"}, days: []string{"dans {a} jours"}, yearless: []string{"le {d} {m}", "{d} {m}", "{d}/{n}"},
+		week:     []string{"{w}"}, days: []string{"dans {a} jours"},
+		yearless:  []string{"le {d} {m}", "{d} {m}", "{d}/{n}"},
 		reminders: before("rappel 10 minutes avant", "rappelle-moi 1 jour avant"),
 		joins:     [3]string{"de ", " à ", "à "}, clocks: []string{"{hh}:{mm}", "{h}h{mm}", "{h}h"},
 		repeats: rules("tous les jours", "tous les 3 jours", "chaque semaine", "chaque mois", "chaque année",
@@ -117,7 +119,7 @@ var sketches = map[string]sketch{
 		times: "%d fois", until: "jusqu'au %s", length: "pendant %d minutes",
 	},
 	"it": {
-		titles:   "Pranzo con Ana, Riunione di squadra, Chiamare Ben, Comprare il pane, Piano B, Versione 2, Vedere il mare",
+		titles:   "Pranzo con Ana, Riunione di squadra, Comprare il pane, Piano B, Versione 2, Vedere il mare",
 		weekdays: "domenica lunedì martedì mercoledì giovedì venerdì sabato",
 		months: "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre " +
 			"dicembre",
@@ -137,7 +139,8 @@ var sketches = map[string]sketch{
 		months:   "januari februari maart april mei juni juli augustus september oktober november december",
 		dates:    []string{"{d} {m} {y}", "op {d} {m} {y}", "op {w} {d} {m} {y}", "{d}-{n}-{y}"},
 		soon:     [3]string{"vandaag", "morgen", "overmorgen"},
-		week:     []string{"{w}", "op {w}"}, days: []string{"over {a} dagen"}, yearless: []string{"op {d} {m}", "{d} {m}"},
+		week:     []string{"{w}", "op {w}"}, days: []string{"over {a} dagen"},
+		yearless:  []string{"op {d} {m}", "{d} {m}"},
 		reminders: before("herinnering 10 minuten vooraf", "herinner me 1 dag van tevoren"),
 		joins:     [3]string{"van ", " tot ", "om "}, clocks: []string{"{hh}:{mm}", "{h}:{mm}", "{hh}:{mm} uur"},
 		repeats: rules("elke dag", "elke 3 dagen", "elke week", "maandelijks", "elk jaar", "elke twee weken",

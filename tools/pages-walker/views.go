@@ -36,7 +36,8 @@ func appsHost() *httptest.Server {
 		r.Out.Header.Del("Cookie")
 	}}
 	mux.HandleFunc("/mcp/{token}", func(w http.ResponseWriter, r *http.Request) {
-		// net/http closes the body when the response begins. A proxy that has not read its end by then cuts the response.
+		// net/http closes the body when the response begins. A proxy that has not read its end by then cuts the
+		// response.
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)

@@ -168,7 +168,9 @@ func (w *webdriver) Eval(expression string) (string, error) {
 	expression = strings.TrimSuffix(strings.TrimSpace(expression), ";")
 	if w.plain {
 		var value string
-		err := w.ask("/execute/sync", map[string]any{"script": "return String(" + expression + ")", "args": []any{}}, &value)
+		err := w.ask("/execute/sync", map[string]any{
+			"script": "return String(" + expression + ")", "args": []any{},
+		}, &value)
 		return value, err
 	}
 	var got struct{ Value, Error string }
