@@ -11,7 +11,7 @@ type (
 	HoldID        string
 )
 
-// BookingPage is a page on which visitors choose a time with its owner. See docs/decisions/0126-booking-pages.md.
+// BookingPage is a page where visitors choose a time with its owner. See docs/decisions/0126-booking-pages.md.
 type BookingPage struct {
 	ID    BookingPageID
 	Owner UserID
@@ -19,7 +19,7 @@ type BookingPage struct {
 	Name    string
 	On      bool
 	Created time.Time
-	// Settings are those of package booking, as JSON.
+	// Settings is the JSON of booking.Settings.
 	Settings []byte
 }
 
@@ -32,7 +32,7 @@ const (
 	Held HoldState = "held"
 	// Booked is a hold that its visitor has confirmed.
 	Booked HoldState = "booked"
-	// Released is a booking that its visitor has cancelled.
+	// Released is a booking that was cancelled. It is not stored: its event is gone.
 	Released HoldState = "released"
 	// Ended is a hold that expired. It is kept for the limits of a day.
 	Ended HoldState = "ended"
@@ -50,7 +50,7 @@ type Hold struct {
 	UID      UID
 	// Start and End are the chosen times. Expires ends a hold that is not confirmed.
 	Start, End, Expires, Created time.Time
-	// Name and Address are the visitor's, Zone and Language those of the page as the visitor saw it.
+	// Name and Address are the visitor's, Zone and Language are the page's as the visitor saw it.
 	Name           string
 	Address        string
 	Zone, Language string
@@ -90,8 +90,7 @@ type BookingPages interface {
 	InsertHold(ctx context.Context, h Hold, most HoldLimits) error
 	// HoldByToken returns the hold of a link, or NotFound.
 	HoldByToken(ctx context.Context, token []byte) (Hold, error)
-	// HoldsOf lists the holds and bookings of an owner's pages that end after a time, by start, without those that ended
-	// or were cancelled.
+	// HoldsOf lists the open holds and the bookings of an owner's pages whose time ends after a moment, by start.
 	HoldsOf(ctx context.Context, owner UserID, after time.Time) ([]Hold, error)
 	// ExpiredHolds lists at most so many unconfirmed holds that expired before a time.
 	ExpiredHolds(ctx context.Context, before time.Time, most int) ([]Hold, error)
@@ -99,7 +98,7 @@ type BookingPages interface {
 	EndHold(ctx context.Context, id HoldID, now time.Time) error
 }
 
-// HoldKeeper is the part of a Tx that confirms, moves and cancels holds.
+// HoldKeeper is the part of a Tx that confirms and moves holds.
 type HoldKeeper interface {
 	// UpdateHold writes State, Start, End and Moves of a hold that is in a state and has so many moves, and has not
 	// expired if it is unconfirmed. NotFound otherwise.

@@ -15,7 +15,7 @@ CREATE TABLE booking_holds (
 	id          TEXT   NOT NULL PRIMARY KEY,
 	page_id     TEXT   NOT NULL REFERENCES booking_pages (id) ON DELETE CASCADE,
 	token       BYTEA  NOT NULL UNIQUE, -- the hash of the token in the visitor's link
-	state       TEXT   NOT NULL,        -- held, booked or released
+	state       TEXT   NOT NULL,        -- held, booked or ended
 	calendar_id TEXT   NOT NULL,
 	uid         TEXT   NOT NULL,
 	starts      BIGINT NOT NULL,

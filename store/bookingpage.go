@@ -53,7 +53,8 @@ var (
 	selectHoldsOf      = `SELECT ` + listedHoldColumns.list() + ` FROM booking_holds h
 		JOIN booking_pages p ON p.id = h.page_id
 		LEFT JOIN objects o ON o.calendar_id = h.calendar_id AND o.uid = h.uid AND NOT o.deleted
-		WHERE p.user_id = $1 AND h.state IN ('held', 'booked') AND (h.ends > $2 OR o.span_end > $2) ORDER BY h.starts, h.id`
+		WHERE p.user_id = $1 AND h.state IN ('held', 'booked') AND (h.ends > $2 OR o.span_end > $2)
+		ORDER BY h.starts, h.id`
 )
 
 // InsertBookingPage implements [calendar.BookingPages].

@@ -33,7 +33,7 @@ type Settings struct {
 	Text     string `json:"text,omitempty"`
 	Access   Access `json:"access"`
 	Location string `json:"location,omitempty"`
-	// Language is that of visitors whose browser asks for no language of this server.
+	// Language is for visitors whose browser asks for no language of this server.
 	Language string `json:"language,omitempty"`
 	// Minutes are the lengths that visitors choose from.
 	Minutes []int `json:"minutes"`
@@ -50,8 +50,8 @@ type Settings struct {
 	PerDay      int `json:"per_day,omitempty"`
 	// Calendar is the id of the calendar that gets the bookings.
 	Calendar string `json:"calendar"`
-	// Busy are the ids of the calendars that count as busy, besides Calendar. Nil means all that count for their
-	// owner.
+	// Busy are the ids of the calendars that count as busy, in addition to Calendar. Nil means all that count for
+	// their owner.
 	Busy []string `json:"busy,omitempty"`
 	// Questions are for the visitor.
 	Questions []Question `json:"questions,omitempty"`

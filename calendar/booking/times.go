@@ -10,14 +10,14 @@ import (
 	"caldav-mcp-server/calendar/slot"
 )
 
-// Offer is the rule by which a page offers times of one length.
+// Offer is a page's rule for times of one length.
 type Offer struct {
 	// Week has the hours of each weekday; a day without parts is closed. Zone is the zone of these clocks.
 	Week Week
 	Zone *time.Location
 	// Length is the length of a booking. Before and After are free times around it.
 	Length, Before, After time.Duration
-	// Earliest is the first moment at which a booking may start: now and the notice. Latest is the last.
+	// Earliest and Latest bound the start of a booking. Earliest is the current time plus the notice.
 	Earliest, Latest time.Time
 	// PerDay is the maximum number of bookings that start on one day of the zone; 0 is no limit.
 	PerDay int
@@ -43,8 +43,7 @@ type Taken struct {
 }
 
 // Times returns the bookings that may start in a time range, in order. Each lies within one part of one day's hours,
-// and starts a multiple of the step after the beginning of that part. A zone that moves across the date line skips a day.
-// With the free times around it, it overlaps
+// and starts a multiple of the step after the beginning of that part. With the free times around it, it overlaps
 // nothing that is busy or tentative. It does not overlap time outside of the owner's availability either, which needs
 // no free time around it.
 func (o Offer) Times(from, until time.Time, taken Taken) []slot.Slot {
@@ -59,7 +58,7 @@ func (o Offer) Times(from, until time.Time, taken Taken) []slot.Slot {
 		near := taken.near(noon)
 		if skipped := noon.Day() != time.Date(year, month, n, 0, 0, 0, 0, time.UTC).Day(); skipped ||
 			o.full(noon, taken.Booked) {
-			continue
+			continue // a zone that moves across the date line skips a day
 		}
 		for _, open := range o.open(noon) {
 			for start := open.Start; !start.Add(o.Length).After(open.End); start = start.Add(o.step()) {
@@ -115,8 +114,8 @@ func (o Offer) fits(s slot.Slot, busy []freebusy.Period) bool {
 	})
 }
 
-// open returns the parts of a day. On a day on which the clocks change, a part has only the moments at which the clock
-// shows a time within it, and may consist of two pieces.
+// open returns the parts of a day. If the clocks change that day, a part has only the moments when the clock shows a
+// time within it, and may consist of two pieces.
 func (o Offer) open(noon time.Time) []slot.Slot {
 	var list []slot.Slot
 	for _, part := range o.Week[noon.Weekday()] {
@@ -129,7 +128,7 @@ func (o Offer) open(noon time.Time) []slot.Slot {
 	return list
 }
 
-// at returns the instant of a wall-clock time, on a day on which the clocks do not change.
+// at returns the instant of a wall-clock time, on a day without a change of the clocks.
 func (o Offer) at(noon time.Time, since time.Duration) time.Time {
 	return noon.Add(since - 12*time.Hour)
 }
@@ -142,7 +141,7 @@ func (o Offer) changes(noon time.Time) bool {
 	return first != middle || middle != last
 }
 
-// pieces returns the pieces of a part on a day on which the clocks change: the runs of minutes that show a time within
+// pieces returns the pieces of a part on a day with a change of the clocks: the runs of minutes that show a time within
 // it. No day is longer than 26 hours.
 func (o Offer) pieces(noon time.Time, part slot.Break) []slot.Slot {
 	var list []slot.Slot

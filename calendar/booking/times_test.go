@@ -254,7 +254,8 @@ func TestSettings(t *testing.T) {
 		t.Errorf("%v, %v", week, err)
 	}
 	for field, spoil := range map[string]func(*booking.Settings){
-		"title": func(s *booking.Settings) { s.Title = "" }, "minutes": func(s *booking.Settings) { s.Minutes = []int{1} },
+		"title":     func(s *booking.Settings) { s.Title = "" },
+		"minutes":   func(s *booking.Settings) { s.Minutes = []int{1} },
 		"hours":     func(s *booking.Settings) { s.Hours = map[string]string{"mon": "9 to 5"} },
 		"access":    func(s *booking.Settings) { s.Access = "" },
 		"horizon":   func(s *booking.Settings) { s.HorizonDays = 0 },

@@ -7,17 +7,17 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Claim makes a change depend on calendars that were read before it, so that two changes cannot take the same free
-// time: each holds the locks of all these calendars until its commit.
+// Claim makes a change of a hold's event depend on calendars that the caller has read, so that two changes cannot take
+// the same free time: each holds the locks of all these calendars until its commit.
 type Claim struct {
 	// Read are the calendars as they were when they were read.
 	Read []calendar.Calendar
-	// Keep stores the outcome in the same transaction.
-	Keep func(context.Context, calendar.Tx) error
+	// Now is the hold as it is now, Next as it becomes in the same transaction; see [calendar.HoldKeeper].
+	Now, Next calendar.Hold
 }
 
-// ErrReadAgain is the error if one of the calendars has changed since it was read. The caller reads them again and
-// decides anew.
+// ErrReadAgain is the error if one of the calendars has changed since it was read. The caller reads them and
+// decides again.
 var ErrReadAgain = errors.New("a calendar has changed since it was read")
 
 // EditClaimed is EditObject under a claim.
@@ -33,8 +33,8 @@ func (s *Ledger) EditClaimed(
 	return r.run(ctx, uid, e.When)
 }
 
-// check compares the calendars with those that were read, under their locks. Each lock has advanced its calendar by one
-// version.
+// check compares the versions of the calendars with the versions that the caller read, under the locks. Each lock has
+// advanced its calendar by one version.
 func (k Claim) check(ctx context.Context, w *work) error {
 	var ids []calendar.CalendarID
 	for _, read := range k.Read {
@@ -48,5 +48,5 @@ func (k Claim) check(ctx context.Context, w *work) error {
 			return ErrReadAgain
 		}
 	}
-	return k.Keep(ctx, w.Tx.Tx)
+	return w.UpdateHold(ctx, k.Next, k.Now.State, k.Now.Moves, w.Now())
 }
