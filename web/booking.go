@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -61,7 +62,11 @@ func (p visitorPages) problem(err error) error {
 			return p.wrong(id)
 		}
 	}
-	return err
+	if calendar.ReasonOf(err) == calendar.Unavailable || p.r.Context().Err() != nil {
+		return err
+	}
+	// Messages for the owner must not reach strangers.
+	return fmt.Errorf("a booking page: %v", err) //nolint:errorlint // see above
 }
 
 // bookContent is the data of the page with free times.

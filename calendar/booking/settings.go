@@ -89,8 +89,8 @@ func (e *Error) Error() string { return fmt.Sprintf("%s: %d to %d", e.Field, e.L
 // Check returns an [*Error] for the first setting that is not accepted.
 func (s Settings) Check() error {
 	for _, n := range []struct {
-		field               string
-		value, least, most_ int
+		field              string
+		value, least, most int
 	}{
 		{"title", length(s.Title), 1, LongestTitle},
 		{"text", length(s.Text), 0, LongestText},
@@ -104,8 +104,8 @@ func (s Settings) Check() error {
 		{"busy", len(s.Busy), 0, mostBusy},
 		{"questions", len(s.Questions), 0, mostQuestions},
 	} {
-		if n.value < n.least || n.value > n.most_ {
-			return &Error{n.field, n.least, n.most_}
+		if n.value < n.least || n.value > n.most {
+			return &Error{n.field, n.least, n.most}
 		}
 	}
 	for _, m := range s.Minutes {

@@ -102,17 +102,6 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// nextDays is how far Next looks.
-const nextDays = 60
-
-// Next returns the next free times from a moment.
-func (s *Service) Next(
-	ctx context.Context, v View, minutes int, from time.Time, own calendar.HoldID, most int,
-) ([]slot.Slot, error) {
-	all, err := s.Times(ctx, v, minutes, from, latest(from, s.Now()).AddDate(0, 0, nextDays), own)
-	return all[:min(most, len(all))], err
-}
-
 // Wish is a visitor's choice.
 type Wish struct {
 	Start         time.Time

@@ -13,8 +13,8 @@ import (
 	"caldav-mcp-server/locale"
 )
 
-// weekDays is the number of days that a page shows at once.
-const weekDays = 7
+// weekDays is the number of days that a page shows at once, nextDays how many more it looks for the next free time.
+const weekDays, nextDays = 7, 60
 
 // Query is the choice of times that a visitor looks at.
 type Query struct {
@@ -71,8 +71,8 @@ func (s *Service) Week(ctx context.Context, v View, q Query, l *locale.Language)
 	if len(found) > 0 {
 		return w, nil
 	}
-	next, err := s.Next(ctx, v, q.Minutes, until, q.Own, 1)
-	if len(next) == 1 {
+	next, err := s.Times(ctx, v, q.Minutes, until, grid.Midnight(until, nextDays), q.Own)
+	if len(next) > 0 {
 		w.Next = choiceOf(next[0], q.Zone, l)
 		w.Next.Text = When(l, next[0].Start, q.Zone, "")
 	}
