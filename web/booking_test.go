@@ -15,9 +15,12 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	rules "caldav-mcp-server/calendar/booking"
+	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/ledger"
 	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/service"
+	"caldav-mcp-server/ical"
 	"caldav-mcp-server/internal/housetest"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/locale"
@@ -518,5 +521,47 @@ func TestBookingInTheVisitorsLanguage(t *testing.T) {
 		get("de-AT").shows(http.StatusOK, "Die Uhren in dieser Zeitzone werden am Sonntag, 25. Oktober 2026")
 		get("").shows(http.StatusOK, "Afficher les heures")
 		get("ja").shows(http.StatusOK, "Afficher les heures")
+	})
+}
+
+// The owner moves and deletes a booking in any program. The visitor's link follows.
+func TestBookingFollowsItsEvent(t *testing.T) {
+	eachBooking(t, func(h *house, s *booking.Service, l *letters) {
+		v, cal := h.host(s, "ann", nil)
+		h.must(s.Hold(t.Context(), v, wish("eve")))
+		link := l.link(t)
+		b := h.browser()
+		b.post(link, "do", "confirm").shows(http.StatusOK, "09:00")
+		uid := h.onlyUID(v.Owner)
+		at := ical.Instant(time.Date(2026, 5, 6, 12, 0, 0, 0, time.UTC))
+		_, err := h.calendars.EditObject(t.Context(), callerOf(v.Owner), cal, uid, ledger.Edit{
+			Change: edit.Change{Times: edit.Times{Start: edit.To(at)}},
+		})
+		h.must(err)
+		b.get(link).shows(http.StatusOK, "Wednesday 6 May", "14:00")
+		_, err = h.calendars.CancelObject(t.Context(), callerOf(v.Owner), cal, uid, ledger.Cancellation{})
+		h.must(err)
+		b.get(link).shows(http.StatusOK, "This booking is cancelled")
+		b.post(link, "do", "move", "start", "2026-05-07T08:00:00Z").shows(http.StatusUnprocessableEntity, "expired")
+	})
+}
+
+// A failure that concerns the owner tells the visitor nothing of it.
+func TestBookingHidesTheOwnersTrouble(t *testing.T) {
+	eachBooking(t, func(h *house, s *booking.Service, _ *letters) {
+		v, cal := h.host(s, "ann", nil)
+		_, err := h.calendars.Put(t.Context(), callerOf(v.Owner), cal, calendar.Draft{
+			Name: "a.ics", Data: object("VEVENT", "a", "Dentist", "DTSTART:20260601T082900Z"),
+		})
+		h.must(err)
+		one := int64(1)
+		_, err = h.auth.ChangeUser(t.Context(), "ann", auth.UserEdit{QuotaObjects: &one})
+		h.must(err)
+		page := h.browser().post("/book/talk-ann", "start", "2026-05-04T07:00:00Z", "minutes", "60", "name", "Eve",
+			"address", "eve@example.com", "answer-0", "Boats")
+		page.shows(http.StatusInternalServerError).hides("quota")
+		if !strings.Contains(h.log.String(), "a booking page:") {
+			t.Error("the log does not have the reason")
+		}
 	})
 }
