@@ -471,6 +471,7 @@ func TestOwnBookingPages(t *testing.T) {
 		}
 		ann.post("booking/new", fields()...).shows(http.StatusOK, "Saved", "Walk")
 		visitor := h.browser()
+		visitor.get("/book/walk?from=2026-05-12").shows(http.StatusOK, "Früher").hides("Später")
 		visitor.get("/book/walk?minutes=45").shows(http.StatusOK, "Walk", "Montag, 4. Mai", "10:00", "11:00").hides("Dienstag")
 		all, err := s.Pages(t.Context(), v.Owner)
 		h.must(err)

@@ -29,7 +29,7 @@ type Query struct {
 // Week is some days of free times, in the visitor's zone.
 type Week struct {
 	Days []Day
-	// Earlier and Later are the dates of the pages before and after; Earlier is "" on the first.
+	// Earlier and Later are the dates of the pages before and after; Earlier is "" on the first, Later on the last.
 	Earlier, Later string
 	// Next is the next free time, if these days have none.
 	Next Choice
@@ -58,7 +58,9 @@ func (s *Service) Week(ctx context.Context, v View, q Query, l *locale.Language)
 	if from.After(today) {
 		w.Earlier = latest(grid.Midnight(from, -weekDays), today).Format(time.DateOnly)
 	}
-	w.Later = until.Format(time.DateOnly)
+	if until.Before(s.Now().AddDate(0, 0, v.HorizonDays)) {
+		w.Later = until.Format(time.DateOnly)
+	}
 	w.Changes = changeOf(from, l)
 	for _, one := range found {
 		c := choiceOf(one, q.Zone, l)
