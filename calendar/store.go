@@ -30,6 +30,7 @@ type Store interface {
 	Pushes
 	Webhooks
 	Digests
+	BookingPages
 	OfferMails
 	Accounts
 	Uploads
@@ -210,4 +211,5 @@ type Tx interface {
 	BookingKeeper
 	ToldEventKeeper
 	SuggestionKeeper
+	HoldKeeper
 }

@@ -26,6 +26,7 @@ type Options = db.Options
 // Each group of tables has its own type; a Store has the methods of all of them.
 type Store struct {
 	*database
+	bookingPageStore
 	calendarStore
 	credentialStore
 	mirrorStore
@@ -62,20 +63,21 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	s.db = d
 	s.hints.listen, s.hints.log, s.packers.New = s.listen, d.Options.Logger, newPacker
 	return &Store{
-		database:        s,
-		calendarStore:   calendarStore{s},
-		credentialStore: credentialStore{s},
-		mirrorStore:     mirrorStore{s},
-		oauthStore:      oauthStore{s},
-		objectStore:     objectStore{s, objectReader{searchingOf(d.Engine), readFrom(d.Reads)}},
-		reminderStore:   reminderStore{s},
-		schedulingStore: schedulingStore{s},
-		serverStore:     serverStore{s},
-		shareStore:      shareStore{s},
-		subscriberStore: subscriberStore{s},
-		suggestionStore: suggestionStore{s},
-		uploadStore:     uploadStore{s},
-		userStore:       userStore{s},
+		database:         s,
+		bookingPageStore: bookingPageStore{s},
+		calendarStore:    calendarStore{s},
+		credentialStore:  credentialStore{s},
+		mirrorStore:      mirrorStore{s},
+		oauthStore:       oauthStore{s},
+		objectStore:      objectStore{s, objectReader{searchingOf(d.Engine), readFrom(d.Reads)}},
+		reminderStore:    reminderStore{s},
+		schedulingStore:  schedulingStore{s},
+		serverStore:      serverStore{s},
+		shareStore:       shareStore{s},
+		subscriberStore:  subscriberStore{s},
+		suggestionStore:  suggestionStore{s},
+		uploadStore:      uploadStore{s},
+		userStore:        userStore{s},
 	}, nil
 }
 

@@ -1,3 +1,7 @@
+// Package web serves the HTML pages for people, below /account/ on the CalDAV door's port.
+//
+// A page is a row in a table ([Handler.pages]): its path, its audience, and a method that serves it. Everything works
+// without scripts, except passkeys, which need them. No page loads anything from another host.
 package web
 
 import (
@@ -17,6 +21,7 @@ import (
 	"caldav-mcp-server/calendar/intake"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/locale"
+	"caldav-mcp-server/web/booking"
 	"caldav-mcp-server/web/live"
 )
 
@@ -29,7 +34,8 @@ const (
 
 // isPage reports whether a path belongs to a page.
 func isPage(path string) bool {
-	return strings.HasPrefix(path, root) || strings.HasPrefix(path, calendarRoot) || strings.HasPrefix(path, tasksRoot)
+	return strings.HasPrefix(path, root) || strings.HasPrefix(path, calendarRoot) || strings.HasPrefix(path, tasksRoot) ||
+		strings.HasPrefix(path, bookRoot)
 }
 
 // Config holds the dependencies and settings of a Handler.
@@ -40,6 +46,8 @@ type Config struct {
 	Intake *intake.Intake
 	// Answers lets people answer invitations that they got by mail; nil if none are mailed.
 	Answers calendar.Answers
+	// Bookings runs the booking pages; nil if the server sends no mail.
+	Bookings *booking.Service
 	// Proofs verifies mail addresses; nil if the server sends no mail.
 	Proofs Proofs
 	// Passlinks mails invite and reset links; nil if the server sends no mail.

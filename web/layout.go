@@ -191,13 +191,13 @@ func (p *pageRequest) frame(content any, wrong string) frame {
 		{p.href(tasksRoot), p.lang.Text("menu.tasks"), strings.HasPrefix(path, tasksRoot)},
 		{p.href(""), p.lang.Text("menu.settings"), strings.HasPrefix(path, root)},
 	}
-	f.Wide = !strings.HasPrefix(path, root)
+	f.Wide = strings.HasPrefix(path, calendarRoot) || strings.HasPrefix(path, tasksRoot)
 	if f.Wide {
 		now := p.clock().in(p.Now())
 		f.AsOf = p.lang.Text("offline.as-of", "day", p.lang.ShortDateYear(now), "time", p.clock().time(now))
 	}
 	for _, item := range settingsMenu {
-		if f.Wide || item.admin && !u.Admin {
+		if !strings.HasPrefix(path, root) || item.admin && !u.Admin {
 			continue
 		}
 		f.Submenu = append(f.Submenu, menuItem{
@@ -226,6 +226,7 @@ var settingsMenu = []struct {
 	{"", "menu.home", false},
 	{"suggestions", "menu.suggestions", false},
 	{"calendars", "menu.calendars", false},
+	{"booking", "booking.pages", false},
 	{"connect", "menu.connect", false},
 	{"apps", "menu.apps", false},
 	{"journal", "menu.journal", false},

@@ -38,8 +38,10 @@ func (s sealer) Open(sealed []byte, user, account string) ([]byte, error) {
 // publisher publishes a feed at a secret address, and is a provider whose owner agrees.
 type publisher struct {
 	*httptest.Server
-	sealer   sealer
-	gone     atomic.Bool
+	sealer sealer
+	gone   atomic.Bool
+	// busy adds an event on Monday, May 4th, from 9 to 10 in Berlin.
+	busy     atomic.Bool
 	verifier atomic.Value
 }
 
@@ -53,7 +55,12 @@ func newPublisher(t *testing.T) *publisher {
 		}
 		_, _ = w.Write([]byte("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nX-WR-CALNAME:<b>Choir</b>\r\n" +
 			"BEGIN:VEVENT\r\nUID:a\r\nDTSTAMP:20260301T000000Z\r\n" +
-			"DTSTART:20260501T170000Z\r\nSUMMARY:Rehearsal\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"))
+			"DTSTART:20260501T170000Z\r\nSUMMARY:Rehearsal\r\nEND:VEVENT\r\n"))
+		if p.busy.Load() {
+			_, _ = w.Write([]byte("BEGIN:VEVENT\r\nUID:b\r\nDTSTAMP:20260301T000000Z\r\nDTSTART:20260504T070000Z\r\n" +
+				"DTEND:20260504T080000Z\r\nSUMMARY:Concert\r\nEND:VEVENT\r\n"))
+		}
+		_, _ = w.Write([]byte("END:VCALENDAR\r\n"))
 	}))
 	t.Cleanup(p.Close)
 	return p

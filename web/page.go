@@ -73,6 +73,7 @@ func (h *Handler) pages() []page {
 		h.suggestionPages(),
 		h.planningPages(),
 		h.answerPages(),
+		h.bookingPages(),
 		h.proofPages(),
 		h.calendarPages(),
 		h.transferPages(),

@@ -55,7 +55,11 @@ func (s *Queries) AskBusy(ctx context.Context, c calendar.Caller, m *meter.Meter
 		return nil, calendar.Errorf(calendar.Forbidden, calendar.RuleValidOrganizer,
 			"the ORGANIZER must be the user who asks")
 	}
-	masked, err := s.maskOf(ctx, c, q.masked())
+	uids, err := q.masked()
+	if err != nil {
+		return nil, err
+	}
+	masked, err := s.maskOf(ctx, c, uids)
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,12 @@ func (s *Queries) collect(ctx context.Context, p busyPart, q BusyQuery) (*freebu
 		if err != nil {
 			return nil, 0, err
 		}
-		p.calendars = slices.DeleteFunc(all, func(cal calendar.Calendar) bool { return cal.Transparent })
+		p.calendars = slices.DeleteFunc(all, func(cal calendar.Calendar) bool {
+			if q.Only != nil {
+				return !slices.Contains(q.Only, cal.ID)
+			}
+			return cal.Transparent
+		})
 	}
 	for _, cal := range p.calendars {
 		missed, err := s.collectBusy(ctx, p, cal, q, times)

@@ -21,6 +21,8 @@ type BusyQuery struct {
 	// Calendars count by themselves, even transparent ones, because the caller named them. Their owners' availability
 	// does not count (RFC 4791 §7.10).
 	Calendars []calendar.Calendar
+	// Only limits the calendars of People to these, and counts them even if they are transparent; nil means no limit.
+	Only []calendar.CalendarID
 	// From and Until bound the result.
 	From, Until time.Time
 	// Timezone is the zone of the caller's own dates and floating times; nil means each calendar's own. The calendars

@@ -31,22 +31,23 @@ type mask struct {
 }
 
 // masked reads the masks of a request.
-func (q busyQuestion) masked() (uids []calendar.UID) {
+func (q busyQuestion) masked() (uids []calendar.UID, err error) {
 	for _, p := range q.All(maskProperty) {
 		uids = append(uids, calendar.UID(p.Text()))
 	}
-	return uids
+	tooLong := func(uid calendar.UID) bool { return len(uid) > longestMasked }
+	if len(uids) > mostMasked || slices.ContainsFunc(uids, tooLong) {
+		return nil, calendar.Errorf(calendar.TooLarge, calendar.RuleValidMessage,
+			"%s takes at most %d events, each with a UID of at most %d bytes", maskProperty, mostMasked, longestMasked)
+	}
+	return uids, nil
 }
 
 // maskOf returns the mask of a caller for some events.
 func (s *Queries) maskOf(ctx context.Context, c calendar.Caller, uids []calendar.UID) (mask, error) {
 	m := mask{uids: uids, asker: c.User}
-	switch tooLong := func(uid calendar.UID) bool { return len(uid) > longestMasked }; {
-	case len(m.uids) == 0:
+	if len(m.uids) == 0 {
 		return m, nil
-	case len(m.uids) > mostMasked, slices.ContainsFunc(m.uids, tooLong):
-		return m, calendar.Errorf(calendar.TooLarge, calendar.RuleValidMessage,
-			"%s takes at most %d events, each with a UID of at most %d bytes", maskProperty, mostMasked, longestMasked)
 	}
 	var err error
 	m.mails, err = s.store.Mails(ctx, c.User.ID)

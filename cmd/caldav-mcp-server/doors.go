@@ -168,7 +168,7 @@ func (p *program) pages(ctx context.Context, front *frontage, h *app.App, log *s
 			return console.Each(found, func(d server.AuditEvent) web.AuditEvent { return web.AuditEvent(d) }), next, err
 		}
 	}
-	if err := p.mailPages(ctx, front.Config, h, &config); err != nil {
+	if err := p.mailPages(ctx, front.Config, h, &config, log); err != nil {
 		return nil, fmt.Errorf("the pages: %w", err)
 	}
 	if err := p.notificationPages(ctx, front.Config, h, &config, log); err != nil {
@@ -208,7 +208,9 @@ func (p *program) checks(c settings.Config) func(context.Context) ([]web.Check, 
 }
 
 // mailPages enables the page features that need mail, if mail is configured.
-func (p *program) mailPages(ctx context.Context, c settings.Config, h *app.App, pages *web.Config) error {
+func (p *program) mailPages(ctx context.Context, c settings.Config, h *app.App, pages *web.Config,
+	log *slog.Logger,
+) error {
 	answers, err := app.AnswersOf(ctx, p.Console, c, h)
 	if err != nil {
 		return err
@@ -229,6 +231,9 @@ func (p *program) mailPages(ctx context.Context, c settings.Config, h *app.App, 
 	}
 	if digests != nil {
 		pages.Digests = digests
+	}
+	if pages.Bookings, err = app.BookingsOf(p.Console, c, h, log); err != nil {
+		return err
 	}
 	links, err := app.PasslinksOf(p.Console, c)
 	if links != nil {

@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/mail"
 	"caldav-mcp-server/trace"
+	"caldav-mcp-server/web/booking"
 )
 
 // mailroom sends and receives mail in the background. Parts that the settings do not enable are nil.
@@ -18,6 +19,8 @@ type mailroom struct {
 	sender  *mail.Sender
 	mailbox *mail.Mailbox
 	door    *mail.Door
+	// bookings ends the holds of booking pages that are not confirmed by mail.
+	bookings *booking.Service
 	// hatch is the LMTP listener.
 	hatch net.Listener
 	log   *slog.Logger
@@ -47,6 +50,9 @@ func (p *program) openMailroom(ctx context.Context, c settings.Config, h *app.Ap
 		if room.sender, err = p.newSender(ctx, c, h, log); err != nil {
 			return nil, fmt.Errorf("the mail: %w", err)
 		}
+	}
+	if room.bookings, err = app.BookingsOf(p.Console, c, h, log); err != nil {
+		return nil, err
 	}
 	if c.Mail.IMAPURL != "" {
 		m, err := mail.ParseMailbox(c.Mail.IMAPURL)
@@ -103,6 +109,9 @@ func (r *mailroom) run(ctx context.Context) {
 	var all sync.WaitGroup
 	if r.sender != nil {
 		all.Go(func() { r.sender.Run(ctx) })
+	}
+	if r.bookings != nil {
+		all.Go(func() { r.bookings.Run(ctx) })
 	}
 	if r.mailbox != nil {
 		all.Go(func() { r.mailbox.Run(ctx) })

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"log/slog"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
@@ -11,6 +12,7 @@ import (
 	"caldav-mcp-server/mail/letter"
 	"caldav-mcp-server/trace"
 	"caldav-mcp-server/web"
+	"caldav-mcp-server/web/booking"
 )
 
 // MailKey authenticates the server's mails and links.
@@ -51,6 +53,18 @@ func PasslinksOf(p *console.Console, c settings.Config) (*mail.Passlinks, error)
 		return nil, err
 	}
 	return &mail.Passlinks{Relay: relay, Post: c.Mail.Post(), Host: c.BaseURL.Host, Now: p.Now, NewID: p.NewID}, nil
+}
+
+// BookingsOf runs the booking pages, under the same conditions: a visitor confirms by mail.
+func BookingsOf(p *console.Console, c settings.Config, h *App, log *slog.Logger) (*booking.Service, error) {
+	relay, ok, err := relayOf(c)
+	if !ok || err != nil {
+		return nil, err
+	}
+	return &booking.Service{
+		Calendars: h.Calendars, Store: h.Store, Root: c.BaseURL.JoinPath(web.BookPath), Now: p.Now, NewID: p.NewID,
+		Mailer: &mail.Bookings{Relay: relay, Post: c.Mail.Post(), Now: p.Now, NewID: p.NewID}, Logger: log,
+	}, nil
 }
 
 // relayOf returns the relay for the server's own mails. The result is false unless mail is sent and BASE_URL is set.

@@ -1,0 +1,185 @@
+package booking
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"caldav-mcp-server/calendar/slot"
+)
+
+// Access says who may open a page.
+type Access string
+
+// The kinds of access.
+const (
+	// Public pages have an address that their owner chose.
+	Public Access = "public"
+	// Secret pages have an address that cannot be guessed.
+	Secret Access = "secret"
+	// Users limits a page to visitors who are signed in to this server.
+	Users Access = "users"
+)
+
+// Accesses lists the kinds of access.
+var Accesses = []Access{Public, Secret, Users}
+
+// Settings are the settings of a page, as they are stored. The JSON names must not change.
+type Settings struct {
+	Title    string `json:"title"`
+	Text     string `json:"text,omitempty"`
+	Access   Access `json:"access"`
+	Location string `json:"location,omitempty"`
+	// Language is for visitors whose browser asks for no language of this server.
+	Language string `json:"language,omitempty"`
+	// Minutes are the lengths that visitors choose from.
+	Minutes []int `json:"minutes"`
+	// Hours has the hours of each weekday by its word, such as mon, in the form of working hours. Nil means the
+	// owner's working hours.
+	Hours map[string]string `json:"hours,omitempty"`
+	// Before and After are minutes that stay free around a booking.
+	Before int `json:"before,omitempty"`
+	After  int `json:"after,omitempty"`
+	// NoticeHours is the minimum time until a booking, HorizonDays the maximum. PerDay is the maximum number of
+	// bookings of a day; 0 is no limit.
+	NoticeHours int `json:"notice"`
+	HorizonDays int `json:"horizon"`
+	PerDay      int `json:"per_day,omitempty"`
+	// Calendar is the id of the calendar that gets the bookings.
+	Calendar string `json:"calendar"`
+	// Busy are the ids of the calendars that count as busy, in addition to Calendar. Nil means all that count for
+	// their owner.
+	Busy []string `json:"busy,omitempty"`
+	// Questions are for the visitor.
+	Questions []Question `json:"questions,omitempty"`
+}
+
+// Question is a question for the visitor.
+type Question struct {
+	Text     string `json:"text"`
+	Required bool   `json:"required,omitempty"`
+}
+
+// The limits of a page.
+const (
+	mostMinutes, mostQuestions = 6, 5
+	shortest, longest          = 5, 8 * 60
+	longestBuffer              = 240
+	longestNotice              = 30 * 24
+	longestHorizon             = 365
+	mostPerDay                 = 50
+	mostBusy                   = 100
+	// LongestTitle, LongestText, LongestQuestion and LongestAnswer are in characters.
+	LongestTitle, LongestText, LongestQuestion, LongestAnswer = 100, 2000, 200, 500
+)
+
+// Error is a setting that is not accepted.
+type Error struct {
+	// Field names the setting.
+	Field string
+	// Least and Most are the bounds of a number or a length.
+	Least, Most int
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s: %d to %d", e.Field, e.Least, e.Most) }
+
+// Check returns an [*Error] for the first setting that is not accepted.
+func (s Settings) Check() error {
+	for _, n := range []struct {
+		field              string
+		value, least, most int
+	}{
+		{"title", length(s.Title), 1, LongestTitle},
+		{"text", length(s.Text), 0, LongestText},
+		{"location", length(s.Location), 0, LongestQuestion},
+		{"minutes", len(s.Minutes), 1, mostMinutes},
+		{"before", s.Before, 0, longestBuffer},
+		{"after", s.After, 0, longestBuffer},
+		{"notice", s.NoticeHours, 0, longestNotice},
+		{"horizon", s.HorizonDays, 1, longestHorizon},
+		{"per-day", s.PerDay, 0, mostPerDay},
+		{"busy", len(s.Busy), 0, mostBusy},
+		{"questions", len(s.Questions), 0, mostQuestions},
+	} {
+		if n.value < n.least || n.value > n.most {
+			return &Error{n.field, n.least, n.most}
+		}
+	}
+	for _, m := range s.Minutes {
+		if m < shortest || m > longest {
+			return &Error{"minutes", shortest, longest}
+		}
+	}
+	for _, q := range s.Questions {
+		if n := length(q.Text); n < 1 || n > LongestQuestion {
+			return &Error{"questions", 1, LongestQuestion}
+		}
+	}
+	if !slices.Contains(Accesses, s.Access) {
+		return &Error{Field: "access"}
+	}
+	_, err := readWeek(s.Hours)
+	return err
+}
+
+func length(text string) int { return utf8.RuneCountInString(text) }
+
+// Encode returns the settings as they are stored.
+func (s Settings) Encode() ([]byte, error) { return json.Marshal(s) }
+
+// Decode reads stored settings.
+func Decode(data []byte) (s Settings, err error) { return s, json.Unmarshal(data, &s) }
+
+// Week returns the hours of a page: its own, or the owner's working hours.
+func (s Settings) Week(working string, days []string) (Week, error) {
+	if s.Hours != nil {
+		return readWeek(s.Hours)
+	}
+	hours := map[string]string{}
+	for _, day := range days {
+		hours[day] = working
+	}
+	return readWeek(hours)
+}
+
+// readWeek reads the hours of each weekday. Hours that touch become one part.
+func readWeek(hours map[string]string) (week Week, err error) {
+	for day, text := range hours {
+		i := slices.Index(slot.Weekdays[:], day)
+		if i < 0 {
+			return week, &Error{Field: "hours"}
+		}
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		h, err := slot.ReadHours(time.UTC, text, nil)
+		if err != nil {
+			return week, &Error{Field: "hours"}
+		}
+		week[i] = parts(h)
+	}
+	return week, nil
+}
+
+// parts returns the times between the breaks of a day.
+func parts(h slot.Hours) (list []slot.Break) {
+	from := h.Opens
+	for _, b := range h.Breaks {
+		list = append(list, slot.Break{From: from, Until: b.From})
+		from = b.Until
+	}
+	return append(list, slot.Break{From: from, Until: h.Closes})
+}
+
+// Offer returns the rule for one length, as it is at a moment.
+func (s Settings) Offer(week Week, zone *time.Location, minutes int, now time.Time) Offer {
+	return Offer{
+		Week: week, Zone: zone, Length: time.Duration(minutes) * time.Minute,
+		Before: time.Duration(s.Before) * time.Minute, After: time.Duration(s.After) * time.Minute,
+		Earliest: now.Add(time.Duration(s.NoticeHours) * time.Hour), Latest: now.AddDate(0, 0, s.HorizonDays),
+		PerDay: s.PerDay,
+	}
+}

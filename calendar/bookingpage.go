@@ -1,0 +1,106 @@
+package calendar
+
+import (
+	"context"
+	"time"
+)
+
+// BookingPageID identifies a booking page, HoldID a hold.
+type (
+	BookingPageID string
+	HoldID        string
+)
+
+// BookingPage is a page where visitors choose a time with its owner. See docs/decisions/0126-booking-pages.md.
+type BookingPage struct {
+	ID    BookingPageID
+	Owner UserID
+	// Name is the last part of its address.
+	Name    string
+	On      bool
+	Created time.Time
+	// Settings is the JSON of booking.Settings.
+	Settings []byte
+}
+
+// HoldState is the state of a hold.
+type HoldState string
+
+// The states of a hold.
+const (
+	// Held is a hold that waits for its confirmation, until it expires.
+	Held HoldState = "held"
+	// Booked is a hold that its visitor has confirmed.
+	Booked HoldState = "booked"
+	// Released is a booking that was cancelled. It is not stored: its event is gone.
+	Released HoldState = "released"
+	// Ended is a hold that expired. It is kept for the limits of a day.
+	Ended HoldState = "ended"
+)
+
+// Hold is a time that a visitor of a booking page has chosen, and the booking that it becomes. Its event is in the
+// owner's calendar.
+type Hold struct {
+	ID   HoldID
+	Page BookingPageID
+	// Token is the hash of the token in the visitor's link.
+	Token    []byte
+	State    HoldState
+	Calendar CalendarID
+	UID      UID
+	// Start and End are the chosen times. Expires ends a hold that is not confirmed.
+	Start, End, Expires, Created time.Time
+	// Name and Address are the visitor's, Zone and Language are the page's as the visitor saw it.
+	Name           string
+	Address        string
+	Zone, Language string
+	// Network is a hash of the visitor's network, to limit holds.
+	Network string
+	// Moves counts the changes of time.
+	Moves int64
+	// Gone is set if the event is not in the calendar any more. Only lists have it.
+	Gone bool
+}
+
+// HoldLimits limit the holds of a page.
+type HoldLimits struct {
+	// Waiting limits the holds of a page that wait for a confirmation, Daily all holds of a page within a day.
+	Waiting, Daily int64
+	// Address limits the holds of an address on all pages within a day, because each sends a mail. Network limits the
+	// holds of a network within an hour.
+	Address, Network int64
+}
+
+// BookingPages is the part of a Store that holds booking pages.
+type BookingPages interface {
+	// InsertBookingPage adds a page. Exists if the name is taken, TooLarge if the owner has too many.
+	InsertBookingPage(ctx context.Context, p BookingPage, most int) error
+	// UpdateBookingPage writes Name, On and Settings of an owner's page; NotFound if there is none, Exists if the name
+	// is taken.
+	UpdateBookingPage(ctx context.Context, p BookingPage) error
+	// DeleteBookingPage deletes an owner's page and its holds; NotFound if there is none.
+	DeleteBookingPage(ctx context.Context, owner UserID, id BookingPageID) error
+	// BookingPages lists an owner's pages, the oldest first.
+	BookingPages(ctx context.Context, owner UserID) ([]BookingPage, error)
+	// BookingPageNamed returns a page by its name, BookingPage by its id; NotFound if there is none.
+	BookingPageNamed(ctx context.Context, name string) (BookingPage, error)
+	BookingPage(ctx context.Context, id BookingPageID) (BookingPage, error)
+
+	// InsertHold adds a hold. TooLarge if that would exceed a limit.
+	InsertHold(ctx context.Context, h Hold, most HoldLimits) error
+	// HoldByToken returns the hold of a link, or NotFound.
+	HoldByToken(ctx context.Context, token []byte) (Hold, error)
+	// HoldsOf lists the open holds and the bookings of an owner's pages whose time ends after a moment, by start.
+	HoldsOf(ctx context.Context, owner UserID, after time.Time) ([]Hold, error)
+	// ExpiredHolds lists at most so many unconfirmed holds that expired before a time.
+	ExpiredHolds(ctx context.Context, before time.Time, most int) ([]Hold, error)
+	// EndHold ends a hold unless it is confirmed. It also deletes holds that ended more than two days ago.
+	EndHold(ctx context.Context, id HoldID, now time.Time) error
+}
+
+// HoldKeeper is the part of a Tx that confirms and moves holds.
+type HoldKeeper interface {
+	// UpdateHold writes State, Start, End and Moves of a hold that is in a state and has so many moves, and has not
+	// expired if it is unconfirmed. NotFound otherwise.
+	UpdateHold(ctx context.Context, next Hold, from HoldState, moves int64, now time.Time) error
+}

@@ -1,0 +1,184 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
+)
+
+// bookingPageStore holds booking pages and their holds.
+type bookingPageStore struct{ *database }
+
+var bookingPageColumns = columns[calendar.BookingPage]{
+	{"p.id", func(p *calendar.BookingPage) any { return &p.ID }},
+	{"p.user_id", func(p *calendar.BookingPage) any { return &p.Owner }},
+	{"p.name", func(p *calendar.BookingPage) any { return &p.Name }},
+	{"p.switched", func(p *calendar.BookingPage) any { return &p.On }},
+	{"p.created", func(p *calendar.BookingPage) any { return db.Seconds(&p.Created) }},
+	{"p.settings", func(p *calendar.BookingPage) any { return &p.Settings }},
+}
+
+var holdColumns = columns[calendar.Hold]{
+	{"h.id", func(h *calendar.Hold) any { return &h.ID }},
+	{"h.page_id", func(h *calendar.Hold) any { return &h.Page }},
+	{"h.token", func(h *calendar.Hold) any { return &h.Token }},
+	{"h.state", func(h *calendar.Hold) any { return &h.State }},
+	{"h.calendar_id", func(h *calendar.Hold) any { return &h.Calendar }},
+	{"h.uid", func(h *calendar.Hold) any { return &h.UID }},
+	{"h.starts", func(h *calendar.Hold) any { return db.Seconds(&h.Start) }},
+	{"h.ends", func(h *calendar.Hold) any { return db.Seconds(&h.End) }},
+	{"h.expires", func(h *calendar.Hold) any { return db.Seconds(&h.Expires) }},
+	{"h.created", func(h *calendar.Hold) any { return db.Seconds(&h.Created) }},
+	{"h.name", func(h *calendar.Hold) any { return &h.Name }},
+	{"h.address", func(h *calendar.Hold) any { return &h.Address }},
+	{"h.zone", func(h *calendar.Hold) any { return &h.Zone }},
+	{"h.language", func(h *calendar.Hold) any { return &h.Language }},
+	{"h.network", func(h *calendar.Hold) any { return &h.Network }},
+	{"h.moves", func(h *calendar.Hold) any { return &h.Moves }},
+}
+
+// listedHoldColumns are holdColumns with the state of the event: the owner may have deleted it or moved it in any
+// program. They select from holds h with objects o.
+var listedHoldColumns = append(holdColumns[:len(holdColumns):len(holdColumns)], columns[calendar.Hold]{
+	{"COALESCE(o.span_start, h.starts)", func(h *calendar.Hold) any { return db.Seconds(&h.Start) }},
+	{"COALESCE(o.span_end, h.ends)", func(h *calendar.Hold) any { return db.Seconds(&h.End) }},
+	{"o.uid IS NULL", func(h *calendar.Hold) any { return &h.Gone }},
+}...)
+
+var (
+	selectBookingPages = `SELECT ` + bookingPageColumns.list() + ` FROM booking_pages p `
+	selectHolds        = `SELECT ` + holdColumns.list() + ` FROM booking_holds h `
+	selectHoldsOf      = `SELECT ` + listedHoldColumns.list() + ` FROM booking_holds h
+		JOIN booking_pages p ON p.id = h.page_id
+		LEFT JOIN objects o ON o.calendar_id = h.calendar_id AND o.uid = h.uid AND NOT o.deleted
+		WHERE p.user_id = $1 AND h.state IN ('held', 'booked') AND (h.ends > $2 OR o.span_end > $2)
+		ORDER BY h.starts, h.id`
+)
+
+// InsertBookingPage implements [calendar.BookingPages].
+func (s bookingPageStore) InsertBookingPage(ctx context.Context, p calendar.BookingPage, most int) error {
+	return s.transact(ctx, func(t *transaction) error {
+		// Two requests must not both find the last place free.
+		_, err := db.RowOf(ctx, t, db.ScanText, `SELECT id FROM users WHERE id = $1`+t.Of().LockRows, p.Owner)
+		if err != nil {
+			return err
+		}
+		n, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM booking_pages WHERE user_id = $1`, p.Owner)
+		if err != nil {
+			return err
+		}
+		if n >= int64(most) {
+			return calendar.Errorf(calendar.TooLarge, "", "a user may have at most %d booking pages", most)
+		}
+		return t.Run(ctx, `INSERT INTO booking_pages (id, user_id, name, switched, created, settings)
+			VALUES ($1, $2, $3, $4, $5, $6)`, p.ID, p.Owner, p.Name, p.On, p.Created.Unix(), bytesOf(p.Settings))
+	})
+}
+
+// UpdateBookingPage implements [calendar.BookingPages].
+func (s bookingPageStore) UpdateBookingPage(ctx context.Context, p calendar.BookingPage) error {
+	return db.ExpectRow(s.write(ctx, `UPDATE booking_pages SET name = $3, switched = $4, settings = $5
+		WHERE id = $1 AND user_id = $2`, p.ID, p.Owner, p.Name, p.On, bytesOf(p.Settings)))
+}
+
+// DeleteBookingPage implements [calendar.BookingPages].
+func (s bookingPageStore) DeleteBookingPage(
+	ctx context.Context, owner calendar.UserID, id calendar.BookingPageID,
+) error {
+	return db.ExpectRow(s.write(ctx, `DELETE FROM booking_pages WHERE id = $1 AND user_id = $2`, id, owner))
+}
+
+// BookingPages implements [calendar.BookingPages].
+func (s bookingPageStore) BookingPages(ctx context.Context, owner calendar.UserID) ([]calendar.BookingPage, error) {
+	return db.RowsOf(ctx, s.db.Reads, bookingPageColumns.scan, selectBookingPages+`WHERE p.user_id = $1
+		ORDER BY p.created, p.id`, owner)
+}
+
+// BookingPageNamed implements [calendar.BookingPages].
+func (s bookingPageStore) BookingPageNamed(ctx context.Context, name string) (calendar.BookingPage, error) {
+	return db.RowOf(ctx, s.db.Reads, bookingPageColumns.scan, selectBookingPages+`WHERE p.name = $1`, name)
+}
+
+// BookingPage implements [calendar.BookingPages].
+func (s bookingPageStore) BookingPage(ctx context.Context, id calendar.BookingPageID) (calendar.BookingPage, error) {
+	return db.RowOf(ctx, s.db.Reads, bookingPageColumns.scan, selectBookingPages+`WHERE p.id = $1`, id)
+}
+
+// InsertHold implements [calendar.BookingPages].
+func (s bookingPageStore) InsertHold(ctx context.Context, h calendar.Hold, most calendar.HoldLimits) error {
+	return s.transact(ctx, func(t *transaction) error {
+		_, err := db.RowOf(ctx, t, db.ScanText, `SELECT id FROM booking_pages WHERE id = $1`+t.Of().LockRows, h.Page)
+		if err != nil {
+			return err
+		}
+		day, hour := h.Created.Add(-24*time.Hour).Unix(), h.Created.Add(-time.Hour).Unix()
+		for _, limit := range []struct {
+			most int64
+			text string
+			args []any
+		}{
+			{most.Waiting, `page_id = $1 AND state = 'held' AND expires > $2`, []any{h.Page, h.Created.Unix()}},
+			{most.Daily, `page_id = $1 AND created > $2`, []any{h.Page, day}},
+			{most.Address, `address = $1 AND created > $2`, []any{h.Address, day}},
+			{most.Network, `network = $1 AND created > $2`, []any{h.Network, hour}},
+		} {
+			n, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM booking_holds WHERE `+limit.text,
+				limit.args...)
+			if err != nil {
+				return err
+			}
+			if n >= limit.most {
+				return calendar.Errorf(calendar.TooLarge, "", "too many times were chosen; try again later")
+			}
+		}
+		return t.Run(ctx, `INSERT INTO booking_holds (id, page_id, token, state, calendar_id, uid, starts, ends,
+			expires, created, name, address, zone, language, network, moves)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`, h.ID, h.Page,
+			bytesOf(h.Token), h.State, h.Calendar, h.UID, h.Start.Unix(), h.End.Unix(), h.Expires.Unix(),
+			h.Created.Unix(), h.Name, h.Address, h.Zone, h.Language, h.Network, h.Moves)
+	})
+}
+
+// HoldByToken implements [calendar.BookingPages].
+func (s bookingPageStore) HoldByToken(ctx context.Context, token []byte) (calendar.Hold, error) {
+	return db.RowOf(ctx, s.db.Reads, holdColumns.scan, selectHolds+`WHERE h.token = $1`, bytesOf(token))
+}
+
+// HoldsOf implements [calendar.BookingPages].
+func (s bookingPageStore) HoldsOf(
+	ctx context.Context, owner calendar.UserID, after time.Time,
+) ([]calendar.Hold, error) {
+	return db.RowsOf(ctx, s.db.Reads, listedHoldColumns.scan, selectHoldsOf, owner, after.Unix())
+}
+
+// ExpiredHolds implements [calendar.BookingPages].
+func (s bookingPageStore) ExpiredHolds(ctx context.Context, before time.Time, most int) ([]calendar.Hold, error) {
+	return db.RowsOf(ctx, s.db.Reads, holdColumns.scan, selectHolds+`WHERE h.state = 'held' AND h.expires < $1
+		ORDER BY h.expires, h.id LIMIT $2`, before.Unix(), most)
+}
+
+// endedHoldAge is how long a hold that ended is kept.
+const endedHoldAge = 48 * time.Hour
+
+// EndHold implements [calendar.BookingPages].
+func (s bookingPageStore) EndHold(ctx context.Context, id calendar.HoldID, now time.Time) error {
+	return s.transact(ctx, func(t *transaction) error {
+		err := t.Run(ctx, `UPDATE booking_holds SET state = 'ended' WHERE id = $1 AND state = 'held'`, id)
+		if err != nil {
+			return err
+		}
+		return t.Run(ctx, `DELETE FROM booking_holds WHERE state = 'ended' AND expires < $1`,
+			now.Add(-endedHoldAge).Unix())
+	})
+}
+
+// UpdateHold implements [calendar.HoldKeeper].
+func (t *transaction) UpdateHold(
+	ctx context.Context, next calendar.Hold, from calendar.HoldState, moves int64, now time.Time,
+) error {
+	return db.ExpectRow(t.Exec(ctx, `UPDATE booking_holds SET state = $2, starts = $3, ends = $4, moves = $5
+		WHERE id = $1 AND state = $6 AND moves = $7 AND (state <> 'held' OR expires > $8)`, next.ID, next.State,
+		next.Start.Unix(), next.End.Unix(), next.Moves, from, moves, now.Unix()))
+}

@@ -1,0 +1,529 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	rules "caldav-mcp-server/calendar/booking"
+	"caldav-mcp-server/calendar/slot"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/web/booking"
+)
+
+const (
+	// bookRoot is the path of the pages for visitors; BookPath is the same, below the path of BASE_URL.
+	bookRoot = "/book/"
+	BookPath = bookRoot
+	// linkRoot is the path of the links in mails.
+	linkRoot = bookRoot + booking.LinkPath + "/"
+)
+
+func (h *Handler) bookingPages() []page {
+	pages := []page{get("booking", people, showing("bookings", bookingPages.list))}
+	if h.Bookings == nil {
+		return pages
+	}
+	return append(pages,
+		get("booking/{page}", people, showing("bookingpage", bookingPages.one)),
+		post("booking/{page}", people, bookingPages.change),
+		get(bookRoot+"{name}", anybody, visitorPages.page),
+		post(bookRoot+"{name}", anybody, visitorPages.hold),
+		get(linkRoot+"{token}", anybody, visitorPages.link),
+		post(linkRoot+"{token}", anybody, visitorPages.act),
+	)
+}
+
+// visitorPages are for people who choose a time with a user.
+type visitorPages struct{ *pageRequest }
+
+// visitTexts are the ids of the texts of errors.
+var visitTexts = map[error]string{
+	booking.ErrTaken: "booking.taken", booking.ErrExpired: "booking.expired", booking.ErrLimit: "booking.limit",
+	booking.ErrUnread: "booking.unread", booking.ErrUnsent: "booking.unsent", booking.ErrAddress: "booking.bad-address",
+	booking.ErrName: "booking.bad-name", booking.ErrAnswer: "booking.bad-answer",
+}
+
+// problem returns an error with a text for the visitor.
+func (p visitorPages) problem(err error) error {
+	if errors.Is(err, booking.ErrMissing) {
+		return errMissing()
+	}
+	for one, id := range visitTexts {
+		if errors.Is(err, one) {
+			return p.wrong(id)
+		}
+	}
+	if calendar.ReasonOf(err) == calendar.Unavailable || p.r.Context().Err() != nil {
+		return err
+	}
+	// Messages for the owner must not reach strangers.
+	return fmt.Errorf("a booking page: %v", err) //nolint:errorlint // see above
+}
+
+// bookContent is the data of the page with free times.
+type bookContent struct {
+	booking.View
+	booking.Week
+	Lengths []choice
+	Places  []string
+	// Zone is the name of the visitor's zone, Minutes the chosen length.
+	Zone    string
+	Minutes int
+	// Path is the page's own address, Token the visitor's link while a booking is moved.
+	Path, Token string
+	// Chosen is the chosen time in words, Start in UTC. With it, the page shows the form.
+	Chosen, Start string
+	// Name and Address fill the form.
+	Name, Address string
+	// Sent is the address that the link was sent to.
+	Sent string
+}
+
+// To returns the address of the page with a parameter changed.
+func (c bookContent) To(name, value string) string {
+	q := url.Values{"minutes": {strconv.Itoa(c.Minutes)}, "zone": {c.Zone}, name: {value}}
+	if c.Token != "" {
+		q.Set("move", "1")
+	}
+	return c.Path + "?" + q.Encode()
+}
+
+// open returns the page that the address names. Its language is the browser's, else the page's.
+func (p visitorPages) open() (c bookContent, err error) {
+	c.View, err = p.Bookings.Open(p.r.Context(), p.r.PathValue("name"), p.signedIn())
+	if err != nil {
+		return c, p.problem(err)
+	}
+	p.adapt(c.View)
+	c.Path = p.href(bookRoot + c.View.Name)
+	if p.signedIn() {
+		c.Name, c.Address = p.user().Title(), p.user().Email
+	}
+	return c, nil
+}
+
+// adapt sets the language of a page, and keeps pages with a secret address out of search engines.
+func (p visitorPages) adapt(v booking.View) {
+	if !p.signedIn() || p.user().Language == "" {
+		p.lang = p.languages.Match(p.r.Header.Get("Accept-Language"), v.Language)
+	}
+	if v.Access != rules.Public {
+		p.w.Header().Set("X-Robots-Tag", "noindex")
+	}
+	p.w.Header().Add("Vary", "Accept-Language")
+}
+
+// choose reads the visitor's choice of length, zone and day.
+func (p visitorPages) choose(c *bookContent, fixed int) (q booking.Query, err error) {
+	q.Minutes, _ = strconv.Atoi(p.r.FormValue("minutes")) // without a number it is the first
+	if fixed > 0 {
+		q.Minutes = fixed
+	} else if !slices.Contains(c.View.Minutes, q.Minutes) {
+		q.Minutes = c.View.Minutes[0]
+	}
+	z := c.View.Zone
+	name := strings.TrimSpace(p.r.FormValue("zone"))
+	if name == "" && p.signedIn() {
+		name = p.user().Timezone
+	}
+	if name != "" {
+		if z, err = zone.Lookup(name); err != nil {
+			z, err = c.View.Zone, p.wrong("planner.bad-zone", "zone", excerpt(name))
+		}
+	}
+	q.Zone = z.Location()
+	q.From = p.Now()
+	if day, bad := time.ParseInLocation(time.DateOnly, p.r.FormValue("from"), q.Zone); bad == nil {
+		q.From = day.Add(12 * time.Hour)
+	}
+	c.Minutes, c.Zone, c.Places = q.Minutes, z.Name(), zone.Places()
+	for _, m := range c.View.Minutes {
+		c.Lengths = append(c.Lengths, choice{
+			strconv.Itoa(m), p.lang.Duration(time.Duration(m) * time.Minute), m == q.Minutes,
+		})
+	}
+	return q, err
+}
+
+// page shows the free times, or the form for a chosen time.
+func (p visitorPages) page() error {
+	c, err := p.open()
+	if err != nil {
+		return err
+	}
+	q, err := p.choose(&c, 0)
+	if err != nil {
+		return p.times(c, q, err)
+	}
+	if start, err := time.Parse(time.RFC3339, p.r.FormValue("start")); err == nil {
+		c.Start, c.Chosen = start.UTC().Format(time.RFC3339), booking.When(p.lang, start, q.Zone, "")
+		return p.show("bookform", c)
+	}
+	return p.times(c, q, nil)
+}
+
+// times shows the free times, with an error if there is one.
+func (p visitorPages) times(c bookContent, q booking.Query, wrong error) (err error) {
+	if c.Week, err = p.Bookings.Week(p.r.Context(), c.View, q, p.lang); err != nil {
+		return p.problem(err)
+	}
+	if wrong == nil {
+		return p.show("book", c)
+	}
+	status, text := p.explain(wrong)
+	return p.write(status, "book", c, text)
+}
+
+// hold holds the chosen time and mails the link.
+func (p visitorPages) hold() error {
+	c, err := p.open()
+	if err != nil {
+		return err
+	}
+	q, err := p.choose(&c, 0)
+	start, bad := time.Parse(time.RFC3339, p.field("start"))
+	if err != nil || bad != nil {
+		return p.times(c, q, cmp.Or(err, p.wrong("booking.taken")))
+	}
+	w := booking.Wish{
+		Start: start, Minutes: q.Minutes, Name: p.field("name"), Address: p.field("address"), Zone: c.Zone,
+		Network: booking.Network(p.ClientAddr(p.r)), Language: p.lang,
+	}
+	for i := range c.Questions {
+		w.Answers = append(w.Answers, p.field("answer-"+strconv.Itoa(i)))
+	}
+	err = p.Bookings.Hold(p.r.Context(), c.View, w)
+	c.Start, c.Chosen = start.UTC().Format(time.RFC3339), booking.When(p.lang, start, q.Zone, "")
+	switch {
+	case errors.Is(err, booking.ErrTaken):
+		q.From = start
+		return p.times(c, q, p.problem(err))
+	case err != nil:
+		return p.again("bookform", c, p.problem(err))
+	}
+	c.Sent = w.Address
+	return p.write(http.StatusOK, "booksent", c, "")
+}
+
+// bookedContent is the data of the page of a link.
+type bookedContent struct {
+	booking.Booking
+	When, Path, Place string
+}
+
+// Upcoming reports whether the booking can be moved or cancelled.
+func (c bookedContent) Upcoming() bool { return c.State == calendar.Booked }
+
+func (p visitorPages) bookedContent(b booking.Booking) bookedContent {
+	in, err := time.LoadLocation(b.Zone)
+	if err != nil {
+		in = b.View.Zone.Location()
+	}
+	return bookedContent{
+		b, booking.When(p.lang, b.Start, in, ""), p.href(linkRoot + p.r.PathValue("token")), b.View.Location,
+	}
+}
+
+// link shows a hold or a booking. It changes nothing, because virus scanners open links.
+func (p visitorPages) link() error {
+	p.w.Header().Set("X-Robots-Tag", "noindex")
+	b, err := p.Bookings.Find(p.r.Context(), p.r.PathValue("token"))
+	if errors.Is(err, booking.ErrExpired) {
+		return p.offerAgain(b, err)
+	}
+	if err != nil {
+		return p.problem(err)
+	}
+	p.adapt(b.View)
+	if p.r.FormValue("move") != "" && b.State == calendar.Booked {
+		return p.moveTimes(b, nil)
+	}
+	return p.show("booked", p.bookedContent(b))
+}
+
+// moveTimes shows the free times for a booking that is moved.
+func (p visitorPages) moveTimes(b booking.Booking, wrong error) error {
+	c := bookContent{View: b.View, Token: p.r.PathValue("token"), Path: p.href(linkRoot + p.r.PathValue("token"))}
+	q, err := p.choose(&c, b.Minutes())
+	q.Own, c.Lengths = b.ID, nil
+	return p.times(c, q, cmp.Or(wrong, err))
+}
+
+// offerAgain shows the next free times of a page after a hold was lost.
+func (p visitorPages) offerAgain(b booking.Booking, lost error) error {
+	v, err := p.Bookings.Open(p.r.Context(), b.View.Name, p.signedIn())
+	if err != nil {
+		return p.problem(lost)
+	}
+	p.adapt(v)
+	c := bookContent{View: v, Path: p.href(bookRoot + v.Name)}
+	q, err := p.choose(&c, 0)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(v.Minutes, b.Minutes()) {
+		q.Minutes, c.Minutes = b.Minutes(), b.Minutes()
+	}
+	q.From = b.Start
+	return p.times(c, q, p.problem(lost))
+}
+
+// act confirms, moves or cancels.
+func (p visitorPages) act() error {
+	p.w.Header().Set("X-Robots-Tag", "noindex")
+	ctx, token := p.r.Context(), p.r.PathValue("token")
+	var b booking.Booking
+	var err error
+	switch p.field("do") {
+	case "confirm":
+		b, err = p.Bookings.Confirm(ctx, token)
+	case "cancel":
+		b, err = p.Bookings.Cancel(ctx, token)
+	case "move":
+		start, bad := time.Parse(time.RFC3339, p.field("start"))
+		if bad != nil {
+			return errMissing()
+		}
+		b, err = p.Bookings.Move(ctx, token, start)
+	default:
+		return errMissing()
+	}
+	lost := errors.Is(err, booking.ErrTaken) || errors.Is(err, booking.ErrExpired)
+	switch {
+	case lost && p.field("do") == "move" && b.State == calendar.Booked:
+		return p.moveTimes(b, p.problem(err))
+	case lost && b.ID != "":
+		return p.offerAgain(b, err)
+	case err != nil && b.ID != "" && !errors.Is(err, booking.ErrMissing):
+		return p.again("booked", p.bookedContent(b), p.problem(err))
+	case err != nil:
+		return p.problem(err)
+	}
+	return p.leadTo(linkRoot + token)
+}
+
+// bookingPages manage a user's booking pages.
+type bookingPages struct{ *pageRequest }
+
+// ownPage is a page in its owner's list.
+type ownPage struct {
+	booking.View
+	Address string
+}
+
+// ownBooking is a booking in its owner's list.
+type ownBooking struct{ When, Title, Name, Address string }
+
+// bookingsContent is the data of the list.
+type bookingsContent struct {
+	// Ready is set if the server can mail links.
+	Ready    bool
+	Pages    []ownPage
+	Bookings []ownBooking
+}
+
+func (p bookingPages) list() (c bookingsContent, err error) {
+	if c.Ready = p.Bookings != nil; !c.Ready {
+		return c, nil
+	}
+	views, err := p.Bookings.Pages(p.r.Context(), p.user())
+	if err != nil {
+		return c, err
+	}
+	titles := map[calendar.BookingPageID]string{}
+	for _, v := range views {
+		titles[v.ID] = v.Title
+		c.Pages = append(c.Pages, ownPage{v, p.Bookings.Address(v)})
+	}
+	held, err := p.Bookings.Bookings(p.r.Context(), p.user())
+	for _, h := range held {
+		c.Bookings = append(c.Bookings, ownBooking{p.clock().Moment(h.Start), titles[h.Page], h.Name, h.Address})
+	}
+	return c, err
+}
+
+// newPage is the id of the form for a new page.
+const newPage = "new"
+
+// dayHours are the hours of a weekday in the form.
+type dayHours struct{ Word, Label, Text string }
+
+// bookingContent is the data of the form of a page.
+type bookingContent struct {
+	booking.View
+	New               bool
+	Address, Lengths  string
+	OwnHours, OwnBusy bool
+	Days              []dayHours
+	Accesses, Targets []choice
+	Counting, Tongues []choice
+	Asked             []rules.Question
+	// Numbers has the number of each question.
+	Numbers []int
+}
+
+// wanted returns the page that the path names, or a new one.
+func (p bookingPages) wanted() (v booking.View, err error) {
+	id := p.r.PathValue("page")
+	if id != newPage {
+		v, err = p.Bookings.Page(p.r.Context(), p.user(), calendar.BookingPageID(id))
+		if errors.Is(err, booking.ErrMissing) {
+			err = errMissing()
+		}
+		return v, err
+	}
+	v.Settings = rules.Settings{
+		Access: rules.Public, Minutes: []int{30}, NoticeHours: 24, HorizonDays: 60, Language: p.lang.Tag(),
+	}
+	return v, nil
+}
+
+func (p bookingPages) one() (bookingContent, error) {
+	v, err := p.wanted()
+	if err != nil {
+		return bookingContent{}, err
+	}
+	return p.content(p.r.Context(), v)
+}
+
+// content returns the form of a page.
+func (p bookingPages) content(ctx context.Context, v booking.View) (c bookingContent, err error) {
+	c.View, c.New = v, v.ID == ""
+	c.OwnHours, c.OwnBusy = v.Hours != nil, v.Busy != nil
+	if !c.New {
+		c.Address = p.Bookings.Address(v)
+	}
+	var lengths []string
+	for _, m := range v.Minutes {
+		lengths = append(lengths, strconv.Itoa(m))
+	}
+	c.Lengths = strings.Join(lengths, ", ")
+	for n := range slot.Weekdays {
+		day := (p.user().FirstDay() + time.Weekday(n)) % time.Weekday(len(slot.Weekdays))
+		c.Days = append(c.Days, dayHours{slot.Weekdays[day], p.lang.Weekday(day), v.Hours[slot.Weekdays[day]]})
+	}
+	for _, one := range rules.Accesses {
+		c.Accesses = append(c.Accesses, choice{string(one), p.lang.Text(accessTexts[one]), one == v.Access})
+	}
+	for _, l := range p.languages.Languages() {
+		c.Tongues = append(c.Tongues, choice{l.Tag(), l.Name(), l.Tag() == v.Language})
+	}
+	c.Asked = append(c.Asked, v.Questions...)
+	for n := range mostAsked {
+		c.Numbers = append(c.Numbers, n+1)
+	}
+	for len(c.Asked) < mostAsked {
+		c.Asked = append(c.Asked, rules.Question{})
+	}
+	all, err := p.Service.Calendars(ctx, p.caller())
+	for _, cal := range all {
+		one := choice{string(cal.ID), calendarName(cal), string(cal.ID) == v.Calendar}
+		if booking.Bookable(cal) {
+			c.Targets = append(c.Targets, one)
+		}
+		one.Chosen = slices.Contains(v.Busy, one.Value)
+		c.Counting = append(c.Counting, one)
+	}
+	return c, err
+}
+
+// accessTexts are the ids of the words for the kinds of access.
+var accessTexts = map[rules.Access]string{
+	rules.Public: "booking.access-public", rules.Secret: "booking.access-secret", rules.Users: "booking.access-users",
+}
+
+// mostAsked is the number of questions in the form.
+const mostAsked = 5
+
+// read reads the form into a page.
+func (p bookingPages) read(v booking.View) booking.View {
+	number := func(name string) int {
+		n, err := strconv.Atoi(cmp.Or(p.field(name), "0"))
+		if err != nil {
+			return -1 // which no setting allows
+		}
+		return n
+	}
+	v.On, v.Name = p.field("on") != "", strings.ToLower(p.field("name"))
+	v.Settings = rules.Settings{
+		Title: p.field("title"), Text: p.field("text"), Access: rules.Access(p.field("access")),
+		Location: p.field("location"), Language: p.field("language"), Before: number("before"), After: number("after"),
+		NoticeHours: number("notice"), HorizonDays: number("horizon"), PerDay: number("per-day"),
+		Calendar: p.field("calendar"),
+	}
+	commas := func(r rune) bool { return strings.ContainsRune(" ,;", r) }
+	for text := range strings.FieldsFuncSeq(p.field("minutes"), commas) {
+		n, _ := strconv.Atoi(text) // zero is refused
+		v.Minutes = append(v.Minutes, n)
+	}
+	if p.field("own-hours") != "" {
+		v.Hours = map[string]string{}
+		for _, day := range slot.Weekdays {
+			v.Hours[day] = p.field("hours-" + day)
+		}
+	}
+	if p.field("own-busy") != "" {
+		v.Busy = append([]string{}, p.r.PostForm["busy"]...)
+	}
+	for i := range mostAsked {
+		if text := p.field("question-" + strconv.Itoa(i)); text != "" {
+			v.Questions = append(v.Questions, rules.Question{
+				Text: text, Required: p.field("required-"+strconv.Itoa(i)) != "",
+			})
+		}
+	}
+	return v
+}
+
+// wrongFields are the ids of texts about settings that need more than the bounds.
+var wrongFields = map[string]string{
+	"hours": "booking.wrong-hours", "taken": "booking.wrong-taken", "email": "booking.wrong-email",
+	"calendar": "booking.wrong-calendar", "access": "booking.access", "name": "booking.name-hint",
+}
+
+// refused returns the error of a setting in the visitor's language.
+func (p bookingPages) refused(err error) error {
+	wrong, ok := errors.AsType[*rules.Error](err)
+	if !ok {
+		return err
+	}
+	if id := wrongFields[wrong.Field]; id != "" {
+		return p.wrong(id)
+	}
+	return p.wrong("booking.wrong", "field", p.lang.Text("booking."+wrong.Field), "least", wrong.Least, "most",
+		wrong.Most)
+}
+
+// change saves or deletes a page.
+func (p bookingPages) change() error {
+	v, err := p.wanted()
+	if err != nil {
+		return err
+	}
+	ctx := p.r.Context()
+	switch p.field("do") {
+	case "delete":
+		return p.after(p.Bookings.Delete(ctx, p.user(), v.ID), "booking", "removed")
+	case "save":
+	default:
+		return errMissing()
+	}
+	v = p.read(v)
+	if _, err := p.Bookings.Save(ctx, p.user(), v); err != nil {
+		c, failed := p.content(ctx, v)
+		if failed != nil {
+			return failed
+		}
+		return p.again("bookingpage", c, p.refused(err))
+	}
+	return p.done("booking", "saved")
+}

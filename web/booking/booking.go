@@ -1,0 +1,209 @@
+// Package booking runs the booking pages: it offers an owner's free times to visitors, holds a chosen time until its
+// visitor confirms it by mail, and books, moves and cancels it. It has no HTML. See
+// docs/decisions/0126-booking-pages.md.
+package booking
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"log/slog"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"caldav-mcp-server/calendar"
+	rules "caldav-mcp-server/calendar/booking"
+	"caldav-mcp-server/calendar/service"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/locale"
+)
+
+// Service runs the booking pages.
+type Service struct {
+	Calendars *service.Service
+	Store     Store
+	Mailer    Mailer
+	// Root is the prefix of the addresses of pages and links.
+	Root   *url.URL
+	Now    func() time.Time
+	NewID  func() string
+	Logger *slog.Logger
+}
+
+// Store is the part of the store that the pages need.
+type Store interface {
+	calendar.BookingPages
+	UserByID(ctx context.Context, id calendar.UserID) (calendar.User, error)
+}
+
+// Mailer sends mails from the server itself.
+type Mailer interface {
+	// Address returns a mail address in its usual form, or an error.
+	Address(written string) (string, error)
+	// Send sends a mail while its sender waits.
+	Send(ctx context.Context, to, name, subject, text string, l *locale.Language) error
+}
+
+const (
+	// pagesMost is the maximum number of pages of a user.
+	pagesMost = 20
+	// holdLasts is how long a hold waits for its confirmation, holdGrace how much later its event is deleted: another
+	// process may have a slower clock.
+	holdLasts, holdGrace = 15 * time.Minute, time.Minute
+	// movesMost is how often a visitor may move a booking, because each move sends mails.
+	movesMost = 10
+	// readsMost limits the attempts at a booking while other changes of the calendars commit first.
+	readsMost = 20
+	// refreshTime limits the wait for linked calendars.
+	refreshTime = 20 * time.Second
+	// tokenBytes is the size of a token and of a secret address.
+	tokenBytes = 24
+	// longestName limits a visitor's name, in characters.
+	longestName = 100
+)
+
+// limits limit the holds of a page. A visitor who cannot confirm, because a mail is late, needs a few.
+var limits = calendar.HoldLimits{Waiting: 100, Daily: 300, Address: 5, Network: 20}
+
+// The errors for visitors.
+var (
+	// ErrMissing is the error for every page and link that a visitor may not open, for any reason.
+	ErrMissing = errors.New("there is no such booking page")
+	// ErrTaken is the error for a time that is not offered (any more).
+	ErrTaken = errors.New("this time is not free")
+	// ErrExpired is the error for a hold that was not confirmed in time.
+	ErrExpired = errors.New("this hold has expired")
+	// ErrLimit is the error for too many holds or moves.
+	ErrLimit = errors.New("too many times were chosen")
+	// ErrUnread is the error if a calendar cannot be checked, so that nothing can be confirmed: a linked one cannot be
+	// refreshed, or others keep changing it.
+	ErrUnread = errors.New("a calendar cannot be checked")
+	// ErrUnsent is the error if the mail with the link cannot be sent.
+	ErrUnsent = errors.New("the mail was not sent")
+	// ErrAddress, ErrName and ErrAnswer are the errors for a visitor's form.
+	ErrAddress = errors.New("this is no mail address of a visitor")
+	ErrName    = errors.New("the name is missing or too long")
+	ErrAnswer  = errors.New("an answer is missing or too long")
+)
+
+// View is a page as visitors see it.
+type View struct {
+	calendar.BookingPage
+	rules.Settings
+	Owner calendar.User
+	// Zone is the owner's.
+	Zone *zone.Zone
+}
+
+// caller is the owner as the caller of the service.
+func (v View) caller() calendar.Caller {
+	return calendar.Caller{User: v.Owner, Scopes: calendar.ScopeAll, Agent: "booking page"}
+}
+
+// view reads a page and its owner.
+func (s *Service) view(ctx context.Context, p calendar.BookingPage) (v View, err error) {
+	v.BookingPage = p
+	if v.Settings, err = rules.Decode(p.Settings); err != nil {
+		return v, err
+	}
+	if v.Owner, err = s.Store.UserByID(ctx, p.Owner); err != nil {
+		return v, err
+	}
+	if v.Zone, err = zone.Lookup(v.Owner.Timezone); err != nil {
+		v.Zone = zone.UTC()
+	}
+	return v, nil
+}
+
+// Open returns a page for a visitor, who may be signed in. It is the same error for a page that does not exist, is
+// switched off, or is for users only.
+func (s *Service) Open(ctx context.Context, name string, signedIn bool) (View, error) {
+	p, err := s.Store.BookingPageNamed(ctx, name)
+	if calendar.ReasonOf(err) == calendar.NotFound {
+		return View{}, ErrMissing
+	}
+	if err != nil {
+		return View{}, err
+	}
+	return s.opened(ctx, p, signedIn)
+}
+
+// opened returns a page if it is switched on.
+func (s *Service) opened(ctx context.Context, p calendar.BookingPage, signedIn bool) (View, error) {
+	v, err := s.view(ctx, p)
+	if err == nil && (!p.On || !v.Owner.GetsIn() || v.Access == rules.Users && !signedIn) {
+		err = ErrMissing
+	}
+	return v, err
+}
+
+// counted returns the calendars that count as busy, and the one that gets the bookings. That one always counts.
+func (s *Service) counted(ctx context.Context, v View) (all []calendar.Calendar, target calendar.Calendar, err error) {
+	own, err := s.Calendars.Calendars(ctx, v.caller())
+	if err != nil {
+		return nil, target, err
+	}
+	for _, cal := range own {
+		counts := !cal.Transparent
+		if v.Busy != nil {
+			counts = slices.Contains(v.Busy, string(cal.ID))
+		}
+		if string(cal.ID) == v.Calendar && Bookable(cal) {
+			target, counts = cal, true
+		}
+		if counts {
+			all = append(all, cal)
+		}
+	}
+	if target.ID == "" {
+		return nil, target, ErrMissing
+	}
+	return all, target, nil
+}
+
+// Bookable reports whether a calendar can get bookings: an own one for events that is not linked. A booking
+// in a linked calendar would be written to its source before the decision here.
+func Bookable(cal calendar.Calendar) bool {
+	return cal.Access == calendar.OwnerAccess && !cal.Origin.Mirrors() && cal.Kinds.Has(calendar.Event)
+}
+
+// newToken returns a random token.
+func newToken() string {
+	data := make([]byte, tokenBytes)
+	_, _ = rand.Read(data) // it never fails
+	return base64.RawURLEncoding.EncodeToString(data)
+}
+
+// hashed returns the stored hash of a token.
+func hashed(token string) []byte {
+	sum := sha256.Sum256([]byte("booking " + token))
+	return sum[:]
+}
+
+// line makes a visitor's text one line without control characters, which could hide or reverse neighbouring text.
+func line(text string) string { return strings.Join(strings.Fields(plain(text)), " ") }
+
+// plain replaces control characters, except line breaks.
+func plain(text string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n', !unicode.IsControl(r) && !unicode.Is(unicode.Cf, r):
+			return r
+		case r == '\r':
+			return -1
+		}
+		return ' '
+	}, strings.ToValidUTF8(text, "")))
+}
+
+func length(text string) int { return utf8.RuneCountInString(text) }
+
+// nameForm is the form of a page's name in its address.
+var nameForm = regexp.MustCompile(`^[a-z0-9](?:[a-z0-9-]{1,38})[a-z0-9]$`)

@@ -1,0 +1,119 @@
+package booking
+
+import (
+	"context"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	rules "caldav-mcp-server/calendar/booking"
+)
+
+// Pages lists a user's pages.
+func (s *Service) Pages(ctx context.Context, u calendar.User) ([]View, error) {
+	all, err := s.Store.BookingPages(ctx, u.ID)
+	if err != nil {
+		return nil, err
+	}
+	var list []View
+	for _, p := range all {
+		v, err := s.view(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	return list, nil
+}
+
+// Page returns one of a user's pages.
+func (s *Service) Page(ctx context.Context, u calendar.User, id calendar.BookingPageID) (View, error) {
+	p, err := s.Store.BookingPage(ctx, id)
+	if err == nil && p.Owner != u.ID || calendar.ReasonOf(err) == calendar.NotFound {
+		return View{}, ErrMissing
+	}
+	if err != nil {
+		return View{}, err
+	}
+	return s.view(ctx, p)
+}
+
+// Save stores a page of a user. An empty ID is a new page. A secret page gets a name that cannot be guessed. The error
+// is a [*rules.Error] with the field that is wrong.
+func (s *Service) Save(ctx context.Context, u calendar.User, v View) (calendar.BookingPageID, error) {
+	v.Title, v.Text, v.Location = line(v.Title), plain(v.Text), line(v.Location)
+	if err := v.Settings.Check(); err != nil {
+		return "", err
+	}
+	v.BookingPage.Owner, v.Owner = u.ID, u
+	if _, _, err := s.counted(ctx, v); err != nil {
+		return "", &rules.Error{Field: "calendar"}
+	}
+	if u.Email == "" && v.On {
+		return "", &rules.Error{Field: "email"}
+	}
+	before := View{}
+	if v.ID != "" {
+		var err error
+		if before, err = s.Page(ctx, u, v.ID); err != nil {
+			return "", err
+		}
+	}
+	switch {
+	case v.Access == rules.Secret && before.Access == rules.Secret:
+		v.Name = before.Name
+	case v.Access == rules.Secret:
+		v.Name = newToken()
+	case !nameForm.MatchString(v.Name):
+		return "", &rules.Error{Field: "name", Least: 3, Most: 40}
+	}
+	data, err := v.Settings.Encode()
+	if err != nil {
+		return "", err
+	}
+	p := v.BookingPage
+	p.Settings = data
+	if p.ID == "" {
+		p.ID, p.Created = calendar.BookingPageID(s.NewID()), s.Now().UTC().Truncate(time.Second)
+		err = s.Store.InsertBookingPage(ctx, p, pagesMost)
+	} else {
+		err = s.Store.UpdateBookingPage(ctx, p)
+	}
+	switch calendar.ReasonOf(err) {
+	case calendar.Exists:
+		err = &rules.Error{Field: "taken"}
+	case calendar.TooLarge:
+		err = &rules.Error{Field: "pages", Most: pagesMost}
+	}
+	return p.ID, err
+}
+
+// Delete deletes a page of a user. Its bookings stay in the calendar, but their links end.
+func (s *Service) Delete(ctx context.Context, u calendar.User, id calendar.BookingPageID) error {
+	holds, err := s.Store.HoldsOf(ctx, u.ID, s.Now())
+	if err != nil {
+		return err
+	}
+	for _, h := range holds {
+		if h.Page == id && h.State == calendar.Held {
+			if err := s.end(ctx, u, h); err != nil {
+				return err
+			}
+		}
+	}
+	return s.Store.DeleteBookingPage(ctx, u.ID, id)
+}
+
+// Bookings lists the coming bookings of a user's pages.
+func (s *Service) Bookings(ctx context.Context, u calendar.User) ([]calendar.Hold, error) {
+	all, err := s.Store.HoldsOf(ctx, u.ID, s.Now())
+	var list []calendar.Hold
+	for _, h := range all {
+		if h.State == calendar.Booked && !h.Gone {
+			list = append(list, h)
+		}
+	}
+	return list, err
+}
+
+// Address returns the address of a page.
+func (s *Service) Address(v View) string { return s.Root.JoinPath(v.Name).String() }

@@ -1,0 +1,66 @@
+package booking
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/ledger"
+)
+
+// end deletes the event of a hold and ends the hold.
+func (s *Service) end(ctx context.Context, owner calendar.User, h calendar.Hold) error {
+	c := View{Owner: owner}.caller()
+	in, err := s.Calendars.Calendar(ctx, c, h.Calendar)
+	if err == nil {
+		m := s.Calendars.Meter(ctx, c)
+		defer m.Close()
+		_, err = s.Calendars.CancelObject(ctx, c, in, h.UID, ledger.Cancellation{
+			Meter: m, Telling: calendar.TellNobody,
+		})
+	}
+	if err != nil && calendar.ReasonOf(err) != calendar.NotFound {
+		return err
+	}
+	return s.Store.EndHold(ctx, h.ID, s.Now())
+}
+
+const (
+	// sweepEvery is how often expired holds are looked for, sweepMost how many end at once.
+	sweepEvery = 30 * time.Second
+	sweepMost  = 100
+)
+
+// Run ends expired holds until the context ends. Several processes can run it at once.
+func (s *Service) Run(ctx context.Context) {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		if err := s.Sweep(ctx); err != nil && ctx.Err() == nil {
+			s.Logger.WarnContext(ctx, "expired holds were not ended", "error", err)
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Sweep ends the holds that expired more than holdGrace ago.
+func (s *Service) Sweep(ctx context.Context) error {
+	all, err := s.Store.ExpiredHolds(ctx, s.Now().Add(-holdGrace), sweepMost)
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, h := range all {
+		p, err := s.Store.BookingPage(ctx, h.Page)
+		if err == nil {
+			err = s.end(ctx, calendar.User{ID: p.Owner}, h)
+		}
+		failed = errors.Join(failed, err)
+	}
+	return failed
+}
