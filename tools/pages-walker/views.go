@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
 	"net/url"
 	"os"
 	"strings"
@@ -27,12 +29,29 @@ func appsHost() *httptest.Server {
 		}
 		http.StripPrefix("/modules", http.FileServer(http.Dir(os.Getenv("NODE_MODULES")))).ServeHTTP(w, r)
 	})
-	mux.Handle("/mcp/{token}", &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		r.Out.URL, r.Out.Host = server, server.Host
-		r.Out.Header.Set("Authorization", "Bearer "+r.In.PathValue("token"))
-		r.Out.Header.Del("Origin")
-		r.Out.Header.Del("Cookie")
-	}})
+	// A proxy that copies while it reads sometimes ended a response early.
+	mux.HandleFunc("/mcp/{token}", func(w http.ResponseWriter, r *http.Request) {
+		out := r.Clone(context.WithoutCancel(r.Context()))
+		out.RequestURI, out.URL, out.Host = "", server, server.Host
+		out.Header.Set("Authorization", "Bearer "+r.PathValue("token"))
+		out.Header.Del("Origin")
+		out.Header.Del("Cookie")
+		out.Header.Del("Accept-Encoding")
+		res, err := http.DefaultTransport.RoundTrip(out)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+			return
+		}
+		defer res.Body.Close()
+		body, err := io.ReadAll(res.Body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+			return
+		}
+		maps.Copy(w.Header(), res.Header)
+		w.WriteHeader(res.StatusCode)
+		_, _ = w.Write(body)
+	})
 	return httptest.NewServer(mux)
 }
 
@@ -185,7 +204,7 @@ func conversation(h *house) {
 	v.shows(writes, "find_time", find, shownAs{"dark", 320, true})
 	v.tell("seen.frame.focus()")
 	v.keys(keyTab + keyEnter)
-	v.promised("new Promise(later => setTimeout(later, 300))")
+	v.promised("new Promise(later => setTimeout(later, 1000))")
 	v.keys("Tea by keys" + keyEnter)
 	v.until("that the model is told", `seen.told[0]?.includes("Tea by keys")`)
 	h.one(h.user, "VEVENT", "Tea by keys")
