@@ -198,7 +198,7 @@ func conversation(h *house) {
 	v.shows(writes, "find_time", find, shownAs{"dark", 320, true})
 	v.tell("seen.frame.focus()")
 	v.keys(keyTab + keyEnter)
-	v.promised("new Promise(later => setTimeout(later, 300))")
+	v.promised("new Promise(later => setTimeout(later, 1000))")
 	v.keys("Tea by keys" + keyEnter)
 	v.until("that the model is told", `seen.told[0]?.includes("Tea by keys")`)
 	h.one(h.user, "VEVENT", "Tea by keys")
