@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// BookingPageID identifies a booking page, HoldID a hold.
-type (
-	BookingPageID string
-	HoldID        string
-)
+// BookingPageID identifies a booking page.
+type BookingPageID string
+
+// HoldID identifies a hold.
+type HoldID string
 
 // BookingPage is a page where visitors choose a time with its owner. See docs/decisions/0126-booking-pages.md.
 type BookingPage struct {

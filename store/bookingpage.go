@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -41,7 +42,7 @@ var holdColumns = columns[calendar.Hold]{
 
 // listedHoldColumns are holdColumns with the state of the event: the owner may have deleted it or moved it in any
 // program. They select from holds h with objects o.
-var listedHoldColumns = append(holdColumns[:len(holdColumns):len(holdColumns)], columns[calendar.Hold]{
+var listedHoldColumns = append(slices.Clip(holdColumns), columns[calendar.Hold]{
 	{"COALESCE(o.span_start, h.starts)", func(h *calendar.Hold) any { return db.Seconds(&h.Start) }},
 	{"COALESCE(o.span_end, h.ends)", func(h *calendar.Hold) any { return db.Seconds(&h.End) }},
 	{"o.uid IS NULL", func(h *calendar.Hold) any { return &h.Gone }},

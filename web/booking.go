@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	// bookRoot is the path of the pages for visitors; BookPath is the same, below the path of BASE_URL.
-	bookRoot = "/book/"
-	BookPath = bookRoot
+	// BookPath is the path of the pages for visitors, below the path of BASE_URL.
+	BookPath = "/book/"
+	bookRoot = BookPath
 	// linkRoot is the path of the links in mails.
 	linkRoot = bookRoot + booking.LinkPath + "/"
 )

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,8 +35,9 @@ const (
 
 // isPage reports whether a path belongs to a page.
 func isPage(path string) bool {
-	return strings.HasPrefix(path, root) || strings.HasPrefix(path, calendarRoot) || strings.HasPrefix(path, tasksRoot) ||
-		strings.HasPrefix(path, bookRoot)
+	return slices.ContainsFunc([]string{root, calendarRoot, tasksRoot, bookRoot}, func(prefix string) bool {
+		return strings.HasPrefix(path, prefix)
+	})
 }
 
 // Config holds the dependencies and settings of a Handler.

@@ -78,8 +78,8 @@ func (p suggestionPages) list() (content struct{ Suggestions []suggestion }, err
 // suggestionContent is the data of the page of one suggestion.
 type suggestionContent struct {
 	suggestion
-	// Decided is the id of a text about the user's decision, "" while it is open. A decided suggestion has only that and
-	// Undo, the page for undoing the assistant's changes.
+	// Decided is the id of a text about the user's decision, "" while it is open. A decided suggestion has only that
+	// and Undo, the page for undoing the assistant's changes.
 	Decided, Undo string
 	// Expires is when it ends by itself.
 	Expires string

@@ -72,8 +72,14 @@ const (
 	longestHorizon             = 365
 	mostPerDay                 = 50
 	mostBusy                   = 100
-	// LongestTitle, LongestText, LongestQuestion and LongestAnswer are in characters.
-	LongestTitle, LongestText, LongestQuestion, LongestAnswer = 100, 2000, 200, 500
+)
+
+// The longest texts, in characters.
+const (
+	LongestTitle    = 100
+	LongestText     = 2000
+	LongestQuestion = 200
+	LongestAnswer   = 500
 )
 
 // Error is a setting that is not accepted.

@@ -54,8 +54,11 @@ func changedObjects() (all []calendar.Change) {
 		modified(object(ten), object(ten+"STATUS:"+status))
 	}
 	for _, values := range [][2]string{
-		{"CLASS:PUBLIC", "CLASS:PRIVATE"}, {"CLASS:CONFIDENTIAL", "PRIORITY:1"},
-		{"TRANSP:OPAQUE", "TRANSP:TRANSPARENT"}, {"PRIORITY:5", "PRIORITY:9"}, {"ATTENDEE:QX1", "ATTENDEE:QX2"},
+		{"CLASS:PUBLIC", "CLASS:PRIVATE"},
+		{"CLASS:CONFIDENTIAL", "PRIORITY:1"},
+		{"TRANSP:OPAQUE", "TRANSP:TRANSPARENT"},
+		{"PRIORITY:5", "PRIORITY:9"},
+		{"ATTENDEE:QX1", "ATTENDEE:QX2"},
 	} {
 		modified(object(ten+values[0]), object(ten+values[1]))
 	}
@@ -150,7 +153,7 @@ func sentencesIn(t *testing.T, tag string) string {
 		all = append(all, w.Left(left))
 	}
 	all = append(all, w.AllLeft(everyConflict()), w.By(calendar.Change{UserName: "QX1", For: "1"}))
-	for _, name := range strings.Fields("DTSTART RRULE ATTENDEE VEVENT X-QX VALARM ATTACH ORGANIZER DESCRIPTION") {
+	for name := range strings.FieldsSeq("DTSTART RRULE ATTENDEE VEVENT X-QX VALARM ATTACH ORGANIZER DESCRIPTION") {
 		all = append(all, w.Properties([]string{name}))
 	}
 	return strings.Join(all, "\n")

@@ -115,7 +115,8 @@ func (b before) agree(t *testing.T, database, password, start string) {
 	for href, o := range b.Objects {
 		got := users[o.User].must(t, http.StatusOK, "GET", href, "")
 		if got.body != o.Body || got.header.Get("ETag") != o.ETag {
-			t.Errorf("%s is now, with %s:\n%s\nwant, with %s:\n%s", href, got.header.Get("ETag"), got.body, o.ETag, o.Body)
+			t.Errorf("%s is now, with %s:\n%s\nwant, with %s:\n%s", href, got.header.Get("ETag"), got.body, o.ETag,
+				o.Body)
 		}
 	}
 	for home, token := range b.Tokens {
@@ -132,17 +133,19 @@ func (b before) agree(t *testing.T, database, password, start string) {
 		}
 	}
 	alice, bob := users["alice"], users["bob"]
+	properties := func(c client, path, depth, names string) string {
+		return c.must(t, http.StatusMultiStatus, "PROPFIND", path,
+			`<D:propfind xmlns:D="DAV:"><D:prop>`+names+`</D:prop></D:propfind>`, "Depth", depth).body
+	}
 	calendarNamed(t, alice, "Work") // the assistant's token
 	link, err := url.Parse(b.Link)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for what, got := range map[string]string{
-		"SUMMARY:Plan": alice.must(t, http.StatusOK, "GET", link.Path, "").body,
-		"kept": alice.must(t, http.StatusMultiStatus, "PROPFIND", "/dav/calendars/alice/work/",
-			`<D:propfind xmlns:D="DAV:"><D:prop><x:mark xmlns:x="urn:upgrade"/></D:prop></D:propfind>`, "Depth", "0").body,
-		"Work": bob.must(t, http.StatusMultiStatus, "PROPFIND", "/dav/calendars/bob/",
-			`<D:propfind xmlns:D="DAV:"><D:prop><D:displayname/></D:prop></D:propfind>`, "Depth", "1").body,
+		"SUMMARY:Plan":  alice.must(t, http.StatusOK, "GET", link.Path, "").body,
+		"kept":          properties(alice, "/dav/calendars/alice/work/", "0", `<x:mark xmlns:x="urn:upgrade"/>`),
+		"Work":          properties(bob, "/dav/calendars/bob/", "1", `<D:displayname/>`),
 		"Gone":          call(t, env, "", "trash", "list", "--user", "alice"),
 		"Old assistant": call(t, env, "", "journal", "list", "--user", "alice", "--json"),
 	} {
@@ -150,7 +153,8 @@ func (b before) agree(t *testing.T, database, password, start string) {
 			t.Errorf("%q is missing in\n%s", what, got)
 		}
 	}
-	users["carol"].must(t, http.StatusCreated, "PUT", "/dav/calendars/carol/personal/"+start+".ics", event(start, "New"))
+	users["carol"].must(t, http.StatusCreated, "PUT", "/dav/calendars/carol/personal/"+start+".ics",
+		event(start, "New"))
 	if err := r.interrupt(); err != nil {
 		t.Fatalf("%v\n%s", err, r.log.String())
 	}

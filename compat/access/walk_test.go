@@ -476,7 +476,7 @@ func (w *world) propose(r *rand.Rand, p *person) string {
 	var able []func() string
 	for _, c := range w.credentials {
 		for _, on := range w.rooms {
-			if c.mayPropose(on) && !(c.most(on) >= write && c.allows(calendar.ScopeWrite, on)) {
+			if c.mayPropose(on) && (c.most(on) < write || !c.allows(calendar.ScopeWrite, on)) {
 				able = append(able, func() string {
 					return w.suggest(fmt.Sprintf("%s proposes in %s", c.who.name, on.name), c, on)
 				})

@@ -186,7 +186,10 @@ func (w *walker) firstVisit() error {
 		path string
 		most float64
 	}{
-		{"", 50 << 10}, {"connect", 50 << 10}, {"/calendar/week" + day, 60 << 10}, {"/calendar/month" + day, 20 << 10},
+		{"", 50 << 10},
+		{"connect", 50 << 10},
+		{"/calendar/week" + day, 60 << 10},
+		{"/calendar/month" + day, 20 << 10},
 		{"/calendar/week" + day, 20 << 10},
 	} {
 		path := visit.path

@@ -78,10 +78,11 @@ func (s *Service) Save(ctx context.Context, u calendar.User, v View) (calendar.B
 	} else {
 		err = s.Store.UpdateBookingPage(ctx, p)
 	}
-	switch calendar.ReasonOf(err) {
-	case calendar.Exists:
+	switch reason := calendar.ReasonOf(err); {
+	case err == nil:
+	case reason == calendar.Exists:
 		err = &rules.Error{Field: "taken"}
-	case calendar.TooLarge:
+	case reason == calendar.TooLarge:
 		err = &rules.Error{Field: "pages", Most: pagesMost}
 	}
 	return p.ID, err

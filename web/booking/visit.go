@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -177,10 +178,10 @@ func (s *Service) Hold(ctx context.Context, v View, w Wish) error {
 
 // place creates the event of a hold. It is tentative, so that other programs show it as such.
 func (s *Service) place(ctx context.Context, v View, in calendar.Calendar, h calendar.Hold, w Wish) error {
-	text := ""
+	var answers []string
 	for i, q := range v.Questions {
 		if w.Answers[i] != "" {
-			text += line(q.Text) + "\n" + w.Answers[i] + "\n\n"
+			answers = append(answers, line(q.Text)+"\n"+w.Answers[i])
 		}
 	}
 	d := edit.Draft{
@@ -191,8 +192,8 @@ func (s *Service) place(ctx context.Context, v View, in calendar.Calendar, h cal
 			Status:  edit.To(edit.Tentative),
 		},
 	}
-	if text != "" {
-		d.Fields.Description = edit.To(text[:len(text)-2])
+	if len(answers) > 0 {
+		d.Fields.Description = edit.To(strings.Join(answers, "\n\n"))
 	}
 	if v.Location != "" {
 		d.Fields.Location = edit.To(v.Location)
