@@ -37,7 +37,7 @@ func TestApps(t *testing.T) {
 		b := h.as("ann")
 		b.get("apps").shows(http.StatusOK, "None yet")
 		b.post("apps/new", "name", "", "scope", "read", "days", "0").shows(http.StatusUnprocessableEntity,
-			"Give the token a name")
+			"A token needs a name")
 		b.post("apps/new", "name", "x", "days", "0").shows(http.StatusUnprocessableEntity, "at least one of the scopes")
 		b.post("apps/new", "name", "x", "scope", "all", "days", "0").shows(http.StatusUnprocessableEntity,
 			`"all" is no scope`)

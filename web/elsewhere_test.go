@@ -280,9 +280,9 @@ func TestLinkIsAskedFor(t *testing.T) {
 		sealed := b.goes("security/link").shows(http.StatusOK, "says that you are eve there").hidden("sealed")
 		other := h.as("ann")
 		for _, wrong := range []*browser{other, h.as("bob")} {
-			wrong.post("security/link/accept", "sealed", sealed).shows(http.StatusUnprocessableEntity, "Begin again")
+			wrong.post("security/link/accept", "sealed", sealed).shows(http.StatusUnprocessableEntity, "begin again")
 		}
-		b.post("security/link/accept", "sealed", tampered(sealed)).shows(http.StatusUnprocessableEntity, "Begin again")
+		b.post("security/link/accept", "sealed", tampered(sealed)).shows(http.StatusUnprocessableEntity, "begin again")
 		h.pass(10 * time.Minute)
 		b.post("security/link/accept", "sealed", sealed).shows(http.StatusUnprocessableEntity, "took too long")
 		i.is(map[string]any{"sub": "666"}, func(c map[string]any) { c["exp"] = noon + 3600; delete(c, "auth_time") })
@@ -327,7 +327,7 @@ func TestUsersFromElsewhere(t *testing.T) {
 			t.Errorf("with ann's address: %+v, %v", u, err)
 		}
 		i.is(map[string]any{"sub": "3", "email": "eve@example.com", "email_verified": false}, nil)
-		h.browser().get("sign-in/elsewhere").shows(http.StatusUnprocessableEntity, "cannot be a user name")
+		h.browser().get("sign-in/elsewhere").shows(http.StatusUnprocessableEntity, "is no user name")
 		disabled := true
 		_, err = h.auth.ChangeUser(t.Context(), "ann", auth.UserEdit{Disabled: &disabled})
 		h.must(err)

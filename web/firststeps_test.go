@@ -206,7 +206,7 @@ func TestInviteAndShare(t *testing.T) {
 		root := h.as("root")
 		root.get("invite").shows(http.StatusOK, "Family", "Work", "Time zone")
 		root.post("invite", "name", "a/b", "timezone", "Asia/Tokyo", "share-"+ids[0], "write").
-			shows(http.StatusUnprocessableEntity, "cannot be a user name")
+			shows(http.StatusUnprocessableEntity, "is no user name")
 		root.post("invite", "name", "ann", "timezone", "Mars").shows(http.StatusUnprocessableEntity, "is no time zone")
 		root.post("invite", "name", "ann", "language", "xx").shows(http.StatusUnprocessableEntity, "no language")
 		made := root.post("invite", "name", "ann", "timezone", "Asia/Tokyo", "language", "fr",

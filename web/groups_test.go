@@ -22,9 +22,9 @@ func TestGroups(t *testing.T) {
 		h.admin()
 		ann, bob := h.user("ann"), h.user("bob")
 		root := h.as("root")
-		root.post("groups", "name", "ann").shows(http.StatusConflict, `a user or a group “ann” already`)
+		root.post("groups", "name", "ann").shows(http.StatusConflict, `a user or a group "ann" already`)
 		root.post("groups", "name", "a/b", "title", "All <of> us").shows(http.StatusUnprocessableEntity,
-			"cannot be a user name")
+			"is no user name")
 		root.post("groups", "name", "Staff", "title", "All <of> us").at("groups/staff?done=group-made").
 			shows(http.StatusOK, "All <of> us", "No members yet")
 		root.post("groups/staff", "do", "add", "members", "").shows(http.StatusUnprocessableEntity,
@@ -257,7 +257,7 @@ func TestImportUsersPage(t *testing.T) {
 			`no field "shoe"`, "bob,42")
 		list := "name;email;display_name\nbob;bob@example.org;<b>Bob\nann;;Ann Lee\ncat;nowhere;\n"
 		root.post("import-users", "do", "preview", "list", list).shows(http.StatusOK, "Nothing is changed yet",
-			"New: 1, changed: 1, unchanged: 0, with errors: 1", `“nowhere” is not an e-mail address`, "4 cat")
+			"New: 1, changed: 1, unchanged: 0, with errors: 1", `"nowhere" is no e-mail address`, "4 cat")
 		if _, err := h.auth.User(t.Context(), "bob"); calendar.ReasonOf(err) != calendar.NotFound {
 			t.Errorf("bob after the preview: %v", err)
 		}

@@ -113,8 +113,8 @@ func TestInvite(t *testing.T) {
 	each(t, func(h *house) {
 		h.admin()
 		root := h.as("root")
-		root.post("invite", "name", "ROOT").shows(http.StatusConflict, `There is a user “root” already`)
-		root.post("invite", "name", "a/b").shows(http.StatusUnprocessableEntity, "cannot be a user name")
+		root.post("invite", "name", "ROOT").shows(http.StatusConflict, `There is a user "root" already`)
+		root.post("invite", "name", "a/b").shows(http.StatusUnprocessableEntity, "is no user name")
 		made := root.post("invite", "name", "Ann", "email", "ann@example.com").shows(http.StatusOK,
 			"Give ann this link")
 		key := strings.TrimPrefix(made.secret(), h.server.URL+"/account/")
@@ -256,7 +256,7 @@ func TestSettings(t *testing.T) {
 		fields[3] = "Mars/Base"
 		b.post("settings", fields...).shows(http.StatusUnprocessableEntity, `"Mars/Base" is no time zone`)
 		b.post("settings/addresses", "address", "no address").shows(http.StatusUnprocessableEntity,
-			"is not an e-mail address")
+			"is no e-mail address")
 		b.post("settings/addresses", "address", "Ann@Example.org").at("settings?done=address-added").
 			shows(http.StatusOK, "ann@example.org not verified yet")
 		b.post("settings/addresses/main", "address", "ann@example.org").shows(http.StatusNotFound)
@@ -449,7 +449,7 @@ func TestEditAndDeletePerson(t *testing.T) {
 		h.user("ann")
 		root := h.as("root")
 		root.post("people/ann", "do", "profile", "display-name", "Ann", "email", "no address",
-			"timezone", "Asia/Tokyo").shows(http.StatusUnprocessableEntity, "is not an e-mail address")
+			"timezone", "Asia/Tokyo").shows(http.StatusUnprocessableEntity, "is no e-mail address")
 		root.post("people/ann", "do", "profile", "display-name", "Ann", "email", "a@example.com", "timezone", "Mars").
 			shows(http.StatusUnprocessableEntity, "is no time zone")
 		root.post("people/ann", "do", "profile", "display-name", "Ann", "email", "a@example.com", "timezone",

@@ -121,7 +121,7 @@ func TestSecondStep(t *testing.T) {
 		late.post("sign-in/code", "sealed", sealed, "code", app(t, secret, h.Now())).
 			shows(http.StatusUnprocessableEntity, "took too long")
 		late.post("sign-in/code", "sealed", tampered(sealed), "code", app(t, secret, h.Now())).
-			shows(http.StatusUnprocessableEntity, "Begin again")
+			shows(http.StatusUnprocessableEntity, "begin again")
 	})
 }
 
