@@ -328,7 +328,7 @@ func TestHoldsAreRefused(t *testing.T) {
 }
 
 // Fifty visitors confirm one time at the same moment, through two servers: one of them gets it.
-func TestFiftyConfirmations(t *testing.T) {
+func TestFiftyConfirmationsAtOnce(t *testing.T) {
 	testdb.Each(t, func(t *testing.T, at string) {
 		h := open(t, at)
 		l := new(letters)
