@@ -156,7 +156,9 @@ func (s bookingPageStore) HoldsOf(
 
 // ExpiredHolds implements [calendar.BookingPages].
 func (s bookingPageStore) ExpiredHolds(ctx context.Context, before time.Time, most int) ([]calendar.Hold, error) {
-	return db.RowsOf(ctx, s.db.Reads, holdColumns.scan, selectHolds+`WHERE h.state = 'held' AND h.expires < $1
+	return db.RowsOf(ctx, s.db.Reads, holdColumns.scan, selectHolds+`WHERE h.expires < $1 AND (h.state = 'held'
+		OR h.state = 'ended' AND EXISTS (SELECT 1 FROM objects o
+			WHERE o.calendar_id = h.calendar_id AND o.uid = h.uid AND NOT o.deleted))
 		ORDER BY h.expires, h.id LIMIT $2`, before.Unix(), most)
 }
 
@@ -165,14 +167,19 @@ const endedHoldAge = 48 * time.Hour
 
 // EndHold implements [calendar.BookingPages].
 func (s bookingPageStore) EndHold(ctx context.Context, id calendar.HoldID, now time.Time) error {
-	return s.transact(ctx, func(t *transaction) error {
-		err := t.Run(ctx, `UPDATE booking_holds SET state = 'ended' WHERE id = $1 AND state = 'held'`, id)
+	var ended int64
+	err := s.transact(ctx, func(t *transaction) (err error) {
+		ended, err = t.Exec(ctx, `UPDATE booking_holds SET state = 'ended' WHERE id = $1 AND state <> 'booked'`, id)
 		if err != nil {
 			return err
 		}
 		return t.Run(ctx, `DELETE FROM booking_holds WHERE state = 'ended' AND expires < $1`,
 			now.Add(-endedHoldAge).Unix())
 	})
+	if err != nil {
+		return err
+	}
+	return db.ExpectRow(ended, nil)
 }
 
 // UpdateHold implements [calendar.HoldKeeper].

@@ -102,6 +102,54 @@ func eachBooking(t *testing.T, test func(h *house, s *booking.Service, l *letter
 	})
 }
 
+// late is a store that returns a hold as it was before it was confirmed, once.
+type late struct {
+	booking.Store
+	was *calendar.Hold
+}
+
+func (s *late) HoldByToken(ctx context.Context, token []byte) (calendar.Hold, error) {
+	if s.was == nil {
+		return s.Store.HoldByToken(ctx, token)
+	}
+	was := *s.was
+	s.was = nil
+	return was, nil
+}
+
+// A second press that began before the first one's confirmation neither loses the booking nor keeps a cancelled one.
+func TestLateBookingPresses(t *testing.T) {
+	eachBooking(t, func(h *house, s *booking.Service, l *letters) {
+		v, cal := h.host(s, nil)
+		h.must(s.Hold(t.Context(), v, wish("eve")))
+		token := strings.TrimPrefix(l.link(t), "/book/r/")
+		held, err := s.Find(t.Context(), token)
+		h.must(err)
+		_, err = s.Confirm(t.Context(), token)
+		h.must(err)
+		// The owner adds an event at that time.
+		_, err = h.calendars.Put(t.Context(), callerOf(v.Owner), cal, calendar.Draft{
+			Name: "a.ics", Data: object("VEVENT", "a", "Dentist", "DTSTART:20260504T070000Z", "DTEND:20260504T090000Z",
+				"STATUS:CONFIRMED"),
+		})
+		h.must(err)
+		slow := *s
+		slow.Store = &late{s.Store, &held.Hold}
+		if b, err := slow.Confirm(t.Context(), token); err != nil || b.State != calendar.Booked {
+			t.Errorf("the second confirmation: %v, %v", b.State, err)
+		}
+		if got := h.events(v.Owner); !strings.Contains(got, "eve CONFIRMED") {
+			t.Errorf("after it: %s", got)
+		}
+		slow.Store = &late{s.Store, &held.Hold}
+		b, err := slow.Cancel(t.Context(), token)
+		h.must(err)
+		if got := h.events(v.Owner); b.State != calendar.Released || strings.Contains(got, "eve") {
+			t.Errorf("after the cancellation: %v, %s", b.State, got)
+		}
+	})
+}
+
 // host makes the user ann with a mail address and a calendar, and a page called talk for an hour or half an hour.
 func (h *house) host(s *booking.Service, change func(*rules.Settings)) (booking.View, calendar.Calendar) {
 	h.Helper()

@@ -96,7 +96,7 @@ func holdIsConfirmedOnce(b *bundle) {
 	}
 	b.update(confirm)
 	b.refused(b.Update(b.Context(), confirm), calendar.NotFound, "")
-	b.must(b.EndHold(b.Context(), h.ID, b.now())) // it is confirmed, and stays
+	b.refused(b.EndHold(b.Context(), h.ID, b.now()), calendar.NotFound, "") // it is confirmed, and stays
 	gives(b, "confirmed", next)(b.HoldByToken(b.Context(), []byte("one")))
 	moved := next
 	moved.Start, moved.End, moved.Moves = h.Start.Add(time.Hour), h.End.Add(time.Hour), 1
@@ -127,7 +127,7 @@ func holdExpires(b *bundle) {
 	h.State = calendar.Ended
 	gives(b, "kept for the limits", h)(b.HoldByToken(b.Context(), []byte("one")))
 	b.pass(49 * time.Hour)
-	b.must(b.EndHold(b.Context(), "none", b.now()))
+	b.refused(b.EndHold(b.Context(), "none", b.now()), calendar.NotFound, "")
 	b.refuses(calendar.NotFound, "")(b.HoldByToken(b.Context(), []byte("one")))
 }
 

@@ -72,7 +72,9 @@ func (s *Service) Confirm(ctx context.Context, token string) (Booking, error) {
 	}
 	err = s.decide(ctx, b, next, edit.Change{Fields: fields})
 	if errors.Is(err, ErrTaken) {
-		return b, errors.Join(ErrTaken, s.end(ctx, b.View.Owner, b.Hold))
+		if err = s.end(ctx, b.View.Owner, b.Hold); calendar.ReasonOf(err) != calendar.NotFound {
+			return b, errors.Join(ErrTaken, err)
+		}
 	}
 	if calendar.ReasonOf(err) == calendar.NotFound {
 		// The same link may have been confirmed twice at the same moment.
@@ -202,8 +204,14 @@ func (s *Service) Cancel(ctx context.Context, token string) (Booking, error) {
 		return b, err
 	}
 	if b.State == calendar.Held {
-		b.State = calendar.Released
-		return b, s.end(ctx, b.View.Owner, b.Hold)
+		if err = s.end(ctx, b.View.Owner, b.Hold); calendar.ReasonOf(err) != calendar.NotFound {
+			b.State = calendar.Released
+			return b, err
+		}
+		// It was confirmed meanwhile.
+		if b, err = s.Find(ctx, token); err != nil || b.State != calendar.Booked {
+			return b, err
+		}
 	}
 	in, err := s.Calendars.Calendar(ctx, b.View.caller(), b.Calendar)
 	if err != nil {

@@ -9,8 +9,12 @@ import (
 	"caldav-mcp-server/calendar/ledger"
 )
 
-// end deletes the event of a hold and ends the hold.
+// end ends a hold, then deletes its event; if that fails, Sweep tries it again. In this order, the event of a hold that is
+// confirmed meanwhile stays, and the error is NotFound.
 func (s *Service) end(ctx context.Context, owner calendar.User, h calendar.Hold) error {
+	if err := s.Store.EndHold(ctx, h.ID, s.Now()); err != nil {
+		return err
+	}
 	c := View{Owner: owner}.caller()
 	in, err := s.Calendars.Calendar(ctx, c, h.Calendar)
 	if err == nil {
@@ -20,10 +24,10 @@ func (s *Service) end(ctx context.Context, owner calendar.User, h calendar.Hold)
 			Meter: m, Telling: calendar.TellNobody,
 		})
 	}
-	if err != nil && calendar.ReasonOf(err) != calendar.NotFound {
-		return err
+	if calendar.ReasonOf(err) == calendar.NotFound {
+		return nil
 	}
-	return s.Store.EndHold(ctx, h.ID, s.Now())
+	return err
 }
 
 const (
@@ -60,7 +64,9 @@ func (s *Service) Sweep(ctx context.Context) error {
 		if err == nil {
 			err = s.end(ctx, calendar.User{ID: p.Owner}, h)
 		}
-		failed = errors.Join(failed, err)
+		if calendar.ReasonOf(err) != calendar.NotFound {
+			failed = errors.Join(failed, err)
+		}
 	}
 	return failed
 }
