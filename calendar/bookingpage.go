@@ -92,8 +92,8 @@ type BookingPages interface {
 	HoldByToken(ctx context.Context, token []byte) (Hold, error)
 	// HoldsOf lists the open holds and the bookings of an owner's pages whose time ends after a moment, by start.
 	HoldsOf(ctx context.Context, owner UserID, after time.Time) ([]Hold, error)
-	// ExpiredHolds lists at most so many unconfirmed holds that expired before a time, and holds that ended but still have
-	// an event.
+	// ExpiredHolds lists at most so many unconfirmed holds that expired before a time, and holds that ended but still
+	// have an event.
 	ExpiredHolds(ctx context.Context, before time.Time, most int) ([]Hold, error)
 	// EndHold ends a hold; NotFound if it is confirmed. It also deletes holds that ended more than two days ago.
 	EndHold(ctx context.Context, id HoldID, now time.Time) error

@@ -9,8 +9,8 @@ import (
 	"caldav-mcp-server/calendar/ledger"
 )
 
-// end ends a hold, then deletes its event; if that fails, Sweep tries it again. In this order, the event of a hold that is
-// confirmed meanwhile stays, and the error is NotFound.
+// end ends a hold, then deletes its event; if that fails, Sweep tries it again. In this order, the event of a hold that
+// is confirmed meanwhile stays, and the error is NotFound.
 func (s *Service) end(ctx context.Context, owner calendar.User, h calendar.Hold) error {
 	if err := s.Store.EndHold(ctx, h.ID, s.Now()); err != nil {
 		return err
