@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
-	"caldav-mcp-server/internal/testdb"
 )
 
 // authority is pebble, an authority for tests, which asks servers as a real one does.
@@ -194,7 +193,7 @@ func TestACME(t *testing.T) {
 	for _, way := range []string{"tls-alpn-01", "http-01"} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
-			testdb.EachBlank(t, func(t *testing.T, database string) { testACME(t, way, database) })
+			each(t, func(t *testing.T, database string) { testACME(t, way, database) })
 		})
 	}
 }
@@ -275,7 +274,7 @@ func TestACMERenews(t *testing.T) {
 	ports := freePorts(t, 2)
 	const seconds = 12
 	a := startPebble(t, ports[1], ports[0], seconds)
-	settings := a.env(testdb.SQLite(t), ports[0])
+	settings := a.env(sqlite(t), ports[0])
 	r := serve(t, settings)
 	var old string
 	until(t, "there is a certificate", func() bool { old = a.serial(t, r.addrs[caldavDoor]); return old != "" })
@@ -292,7 +291,7 @@ func TestACMERenews(t *testing.T) {
 func TestACMEAway(t *testing.T) {
 	t.Parallel()
 	ports := freePorts(t, 2)
-	r := serve(t, append(on(testdb.SQLite(t)), "ACME=https://127.0.0.1:"+ports[1]+"/dir", "CALDAV_PORT="+ports[0],
+	r := serve(t, append(on(sqlite(t)), "ACME=https://127.0.0.1:"+ports[1]+"/dir", "CALDAV_PORT="+ports[0],
 		"BASE_URL=https://"+acmeName))
 	until(t, "the log says so", func() bool {
 		for line := range strings.Lines(r.log.String()) {
@@ -326,7 +325,7 @@ func TestACMESettings(t *testing.T) {
 		"ACME_HTTP_ADDR is malformed": {"ACME=on", "BASE_URL=https://calendar.example", "ACME_HTTP_ADDR=80"},
 	} {
 		cmd := exec.CommandContext(t.Context(), console.Program, "serve")
-		cmd.Env = append(on(testdb.SQLite(t)), env...)
+		cmd.Env = append(on(sqlite(t)), env...)
 		said, err := cmd.CombinedOutput()
 		if err == nil || cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(said), want) {
 			t.Errorf("%v: %v, %s", env, err, said)

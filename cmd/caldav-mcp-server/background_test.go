@@ -24,7 +24,7 @@ import (
 // from scratch.
 func TestJournalIsShortened(t *testing.T) {
 	t.Parallel()
-	testdb.EachBlank(t, func(t *testing.T, database string) {
+	each(t, func(t *testing.T, database string) {
 		ctx, log := t.Context(), slog.New(slog.DiscardHandler)
 		// The clock is ahead: data written now seems to be 31 days old.
 		p := &program{
@@ -73,7 +73,7 @@ func TestJournalIsShortened(t *testing.T) {
 // runs.
 func TestWordsAreIndexed(t *testing.T) {
 	t.Parallel()
-	database := testdb.SQLite(t)
+	database := sqlite(t)
 	h := openForTest(t, database)
 	for _, name := range []string{"ann", "bob"} {
 		user, err := h.CreateUser(t.Context(), auth.NewUser{Name: name, Password: "correct horse"})
@@ -201,7 +201,7 @@ func TestReady(t *testing.T) {
 // Two processes on one store share what seals the sessions of assistants.
 func TestSessionKey(t *testing.T) {
 	t.Parallel()
-	testdb.EachBlank(t, func(t *testing.T, database string) {
+	each(t, func(t *testing.T, database string) {
 		var keys []string
 		for range 2 {
 			key, err := sessionKey(t.Context(), openForTest(t, database))

@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
-	"caldav-mcp-server/internal/testdb"
 )
 
 // writeCertificate puts a certificate of its own authority for a name into two files.
@@ -70,7 +69,7 @@ func TestTLS(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	chain, key, pool := writeCertificate(t, dir, 1)
-	env := append(on(testdb.SQLite(t)), "TLS_CERT="+chain, "TLS_KEY="+key, "BASE_URL=https://calendar.example")
+	env := append(on(sqlite(t)), "TLS_CERT="+chain, "TLS_KEY="+key, "BASE_URL=https://calendar.example")
 	r := serve(t, env)
 	ask := func(door, path string, roots *x509.CertPool, protocols *http.Protocols) (said string, err error) {
 		transport := &http.Transport{

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"caldav-mcp-server/internal/slowtest"
-	"caldav-mcp-server/internal/testdb"
 )
 
 // costMemory is the memory limit for fifty of the costliest requests, costWait the limit for another user's small
@@ -30,7 +29,7 @@ const (
 func TestFiftyCostlyRequestsAtOnce(t *testing.T) {
 	slowtest.Skip(t, slowtest.Big, "puts fifty of the most costly requests at once, for a minute")
 	program := build(t)
-	testdb.EachBlank(t, func(t *testing.T, database string) {
+	each(t, func(t *testing.T, database string) {
 		r := serveProgram(t, program, on(database), "--first-user", "ann")
 		until(t, "the first user's credentials are shown", func() bool { _, tok := r.credentials(); return tok != "" })
 		pass, tok := r.credentials()

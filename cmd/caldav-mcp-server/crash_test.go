@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"caldav-mcp-server/internal/slowtest"
-	"caldav-mcp-server/internal/testdb"
 )
 
 // changesToLive is how many acknowledged changes a server lives for before it is killed.
@@ -22,7 +21,7 @@ const changesToLive = 40
 // changed.
 func TestKillDuringPuts(t *testing.T) {
 	t.Parallel()
-	testdb.EachBlank(t, func(t *testing.T, database string) {
+	each(t, func(t *testing.T, database string) {
 		c := firstClient(t, serve(t, on(database)))
 		state := crashState{objects: map[string]string{}, token: c.sync(t, "").token}
 		for round := range slowtest.Rounds(t, slowtest.Crash, 2, 8) {

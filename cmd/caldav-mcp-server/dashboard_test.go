@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/store"
 )
 
@@ -107,7 +106,7 @@ func standbyCounts() map[store.ReplicaOutcome]int64 {
 // of each name.
 func metricsAtWork(t *testing.T) (families, samples map[string]string) {
 	t.Helper()
-	r := serve(t, append(on(testdb.SQLite(t)), "METRICS_ADDR=127.0.0.1:0"))
+	r := serve(t, append(on(sqlite(t)), "METRICS_ADDR=127.0.0.1:0"))
 	c := firstClient(t, r)
 	c.sync(t, "")
 	c.call(t, "list_calendars", struct{}{})

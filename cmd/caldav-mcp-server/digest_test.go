@@ -15,7 +15,6 @@ import (
 	"caldav-mcp-server/cmd/caldav-mcp-server/admin"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/command"
-	"caldav-mcp-server/internal/testdb"
 )
 
 // lastOutside returns the plain text and the headers of the last mail to an external address.
@@ -59,7 +58,7 @@ func (p *person) putAs(c calendar.Caller, uid, day, title string) {
 // unsubscribe. A calendar that was unshared while the mail waited is not in it.
 func TestMailOfTheDay(t *testing.T) {
 	t.Parallel()
-	testdb.EachBlank(t, func(t *testing.T, database string) {
+	each(t, func(t *testing.T, database string) {
 		w := newTown(t)
 		s := w.site("home.example", database)
 		alice, bob := s.person("alice"), s.person("bob")

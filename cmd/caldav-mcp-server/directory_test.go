@@ -3,8 +3,6 @@ package main
 import (
 	"net/http"
 	"testing"
-
-	"caldav-mcp-server/internal/testdb"
 )
 
 // Whether users see each other who share nothing is for the operator to say.
@@ -16,7 +14,7 @@ func TestUserDirectory(t *testing.T) {
 	} {
 		t.Run(setting, func(t *testing.T) {
 			t.Parallel()
-			database := testdb.SQLite(t)
+			database := sqlite(t)
 			c := firstClient(t, serve(t, append(on(database), setting)))
 			call(t, on(database), "a long password\n", "create-user", "bob", "--password-stdin")
 			c.must(t, want, "PROPFIND", "/dav/principals/bob/", "", "Depth", "0")

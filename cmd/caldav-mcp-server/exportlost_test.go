@@ -9,14 +9,13 @@ import (
 	"testing"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
-	"caldav-mcp-server/internal/testdb"
 )
 
 // TestExportGoesOnBehindALostText: an event whose text the database has lost is named, all others are written, and the
 // command fails.
 func TestExportGoesOnBehindALostText(t *testing.T) {
 	t.Parallel()
-	testdb.EachBlank(t, func(t *testing.T, database string) {
+	each(t, func(t *testing.T, database string) {
 		env, dir := on(database), t.TempDir()
 		call(t, env, "correct horse\n", "create-user", "ann", "--password-stdin")
 		for _, uid := range []string{"a", "lost", "z"} {

@@ -18,7 +18,6 @@ import (
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/internal/slowtest"
-	"caldav-mcp-server/internal/testdb"
 )
 
 // The size of a flood, and the limits for its effects.
@@ -50,7 +49,7 @@ func TestFloodOfWrongPasswords(t *testing.T) {
 }
 
 func testFlood(t *testing.T, program string, target func(int) string, known bool) {
-	database := testdb.SQLite(t)
+	database := sqlite(t)
 	users := []string{"bob", "carl", "dora"}
 	for _, user := range append(users, "ann") {
 		call(t, on(database), "correct horse\n", "create-user", user, "--password-stdin")
@@ -171,7 +170,7 @@ const signIns = 1000
 // within the limit for a flood.
 func TestFloodOfSignIns(t *testing.T) {
 	slowtest.Skip(t, slowtest.Flood, "sends a thousand sign-ins at once")
-	database := testdb.SQLite(t)
+	database := sqlite(t)
 	for _, user := range []string{"ann", "bob"} {
 		call(t, on(database), "correct horse\n", "create-user", user, "--password-stdin")
 	}

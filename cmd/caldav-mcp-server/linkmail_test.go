@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"caldav-mcp-server/internal/slowtest"
-	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/linked/gmail"
 	"caldav-mcp-server/linked/gmail/gmailtest"
 	"caldav-mcp-server/linked/rest/resttest"
@@ -68,7 +67,7 @@ func (w *readWalk) host() map[string]http.Handler {
 func TestMailWalk(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, slowtest.Crash, "kills servers that read mail")
-	testdb.EachBlank(t, func(t *testing.T, database string) {
+	each(t, func(t *testing.T, database string) {
 		seed, steps := walkOf(t)
 		t.Logf("LINK_WALK=%d,%d", seed, steps)
 		w := &readWalk{T: t, Rand: rand.New(rand.NewPCG(seed, 43)), database: database, codes: map[string]int{}}

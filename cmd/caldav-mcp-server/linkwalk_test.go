@@ -16,7 +16,6 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"caldav-mcp-server/internal/slowtest"
-	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/linked/rest/resttest"
 )
 
@@ -78,7 +77,7 @@ func TestLinkedAccountsWalk(t *testing.T) {
 		"microsoft": func(k *resttest.Keys) far { return newGraphFar(k) },
 	} {
 		t.Run(provider, func(t *testing.T) {
-			testdb.EachBlank(t, func(t *testing.T, database string) {
+			each(t, func(t *testing.T, database string) {
 				seed, steps := walkOf(t)
 				t.Logf("LINK_WALK=%d,%d", seed, steps)
 				keys := &resttest.Keys{Turns: true}

@@ -23,7 +23,6 @@ import (
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
-	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/store"
 )
 
@@ -314,9 +313,9 @@ END:VCALENDAR
 // other by mail alone.
 func TestTwoServersByMail(t *testing.T) {
 	t.Parallel()
-	testdb.EachBlank(t, func(t *testing.T, database string) {
+	each(t, func(t *testing.T, database string) {
 		w := newTown(t)
-		a, b := w.site("a.example", database), w.site("b.example", testdb.SQLite(t))
+		a, b := w.site("a.example", database), w.site("b.example", sqlite(t))
 		alice, bob := a.person("alice"), b.person("bob")
 		want := func(what, got, want string) {
 			t.Helper()

@@ -11,7 +11,6 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/slowtest"
-	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/store"
 )
 
@@ -41,7 +40,7 @@ func (h hangingRelay) Data(r io.Reader) error {
 func TestKillWhileMailing(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, slowtest.Crash, "kills servers, whose leases are waited for")
-	testdb.EachBlank(t, func(t *testing.T, database string) {
+	each(t, func(t *testing.T, database string) {
 		h := hangingRelay{make(chan string, 10), make(chan struct{})}
 		relay := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return h, nil }))
 		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

@@ -8,7 +8,6 @@ import (
 
 	"caldav-mcp-server/internal/mutatetest"
 	"caldav-mcp-server/internal/slowtest"
-	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/mail"
 )
 
@@ -65,7 +64,7 @@ var attackWords = []string{
 func TestHostileMailChangesNothing(t *testing.T) {
 	t.Parallel()
 	n := slowtest.Rounds(t, slowtest.Random, 400, 5000)
-	testdb.EachBlank(t, func(t *testing.T, database string) {
+	each(t, func(t *testing.T, database string) {
 		w := newTown(t)
 		a := w.site("a.example", database)
 		alice := a.person("alice")

@@ -12,7 +12,6 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/internal/slowtest"
-	"caldav-mcp-server/internal/testdb"
 )
 
 // killable is a server of a site as a process of its own, which is killed in the midst of changes. The mail is sent and
@@ -93,7 +92,7 @@ var (
 func TestKillInsideTheWalk(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, slowtest.Crash, "kills servers that write to each other")
-	testdb.EachBlank(t, func(t *testing.T, database string) {
+	each(t, func(t *testing.T, database string) {
 		w := &mailWalk{
 			town: newTown(t), random: rand.New(rand.NewPCG(14, 41)), meetings: map[string]*person{},
 			callers: map[string]*person{},
@@ -113,7 +112,7 @@ func TestKillInsideTheWalk(t *testing.T) {
 			named[to+what[1]] = id[1]
 		}
 		w.trouble = func() trouble { return []trouble{"", "", "", refused, lost, twice}[w.random.IntN(6)] }
-		other := testdb.SQLite(t)
+		other := sqlite(t)
 		a, b := w.site("a.example", database), w.site("b.example", other)
 		for _, who := range [...]struct {
 			name string

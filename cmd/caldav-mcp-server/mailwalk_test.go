@@ -35,14 +35,14 @@ func (p *person) address() string { return p.user.Name + "@" + p.domain }
 // agrees with the organizer's, and the organizer knows each attendee's response.
 func TestTwoServersAgree(t *testing.T) {
 	t.Parallel()
-	testdb.EachBlank(t, func(t *testing.T, database string) {
+	each(t, func(t *testing.T, database string) {
 		for seed := range uint64(slowtest.Rounds(t, slowtest.Random, 1, 5)) {
 			w := &mailWalk{
 				town: newTown(t), random: rand.New(rand.NewPCG(seed, 41)), meetings: map[string]*person{},
 				callers: map[string]*person{},
 			}
 			w.trouble = func() trouble { return []trouble{"", "", "", refused, lost, twice}[w.random.IntN(6)] }
-			a, b := w.site("a.example", fresh(t, database, seed)), w.site("b.example", testdb.SQLite(t))
+			a, b := w.site("a.example", fresh(t, database, seed)), w.site("b.example", sqlite(t))
 			for _, name := range []string{"alice", "ann"} {
 				w.people = append(w.people, a.person(name))
 			}
@@ -67,9 +67,11 @@ func fresh(t *testing.T, database string, round uint64) string {
 	case round == 0:
 		return database
 	case strings.HasPrefix(database, "sqlite"):
-		return testdb.SQLite(t)
+		return sqlite(t)
 	}
-	return testdb.Blank(t)
+	other := testdb.Postgres(t)
+	identify(t, other)
+	return other
 }
 
 // quiet lets all mail arrive.

@@ -4,14 +4,12 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-
-	"caldav-mcp-server/internal/testdb"
 )
 
 // The cost of database connections and logins is counted.
 func TestMeasures(t *testing.T) {
 	t.Parallel()
-	testdb.EachBlank(t, func(t *testing.T, database string) {
+	each(t, func(t *testing.T, database string) {
 		r := serve(t, append(on(database), "METRICS_ADDR=127.0.0.1:0", "DB_MAX_CONNS=3"))
 		c := firstClient(t, r)
 		c.must(t, http.StatusMultiStatus, "PROPFIND", personal, "", "Depth", "0")

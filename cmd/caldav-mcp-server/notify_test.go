@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"caldav-mcp-server/internal/testdb"
 )
 
 // A server tells systemd its current step, when it is ready and when it stops.
@@ -21,7 +19,7 @@ func TestSystemdIsTold(t *testing.T) {
 	defer socket.Close()
 	told := make(chan []string)
 	go func() { told <- untilStopping(socket) }()
-	r := serve(t, append(on(testdb.SQLite(t)), "NOTIFY_SOCKET="+path))
+	r := serve(t, append(on(sqlite(t)), "NOTIFY_SOCKET="+path))
 	if err := r.interrupt(); err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,8 @@ import (
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
+	"caldav-mcp-server/internal/housetest"
+	"caldav-mcp-server/internal/testdb"
 )
 
 // TestMain puts the program itself into PATH, as this test binary under another name, so that
@@ -196,6 +198,32 @@ func serveUnready(t *testing.T, program string, env []string, args ...string) *r
 		}
 	})
 	return r
+}
+
+// each runs a test once per engine, on a database with all tables and no rows. On one without tables, a server takes
+// three times as much time to start.
+func each(t *testing.T, test func(t *testing.T, database string)) {
+	t.Helper()
+	testdb.Each(t, func(t *testing.T, database string) {
+		identify(t, database)
+		test(t, database)
+	})
+}
+
+// sqlite returns the URL of such a database in a file.
+func sqlite(t *testing.T) string {
+	t.Helper()
+	database := testdb.SQLite(t)
+	identify(t, database)
+	return database
+}
+
+// identify creates the tables, unless they are there, and the store's identity.
+func identify(t *testing.T, database string) {
+	t.Helper()
+	if err := housetest.Open(t, database, housetest.At(time.Now())).Close(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // on is the environment that puts a server on a database.

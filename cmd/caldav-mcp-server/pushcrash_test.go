@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"caldav-mcp-server/internal/slowtest"
-	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/webpush/pushtest"
 )
 
@@ -80,7 +79,7 @@ func eachKilled(t *testing.T, test func(t *testing.T, s *pushtest.Service, c cli
 	t.Helper()
 	t.Parallel()
 	slowtest.Skip(t, slowtest.Crash, "kills servers, whose leases are waited for")
-	testdb.EachBlank(t, func(t *testing.T, database string) {
+	each(t, func(t *testing.T, database string) {
 		s := pushtest.NewService(t, time.Now)
 		env := tellingEnv(t, database, s)
 		c := firstClient(t, serve(t, env))

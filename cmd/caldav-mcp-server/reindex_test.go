@@ -13,7 +13,6 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
-	"caldav-mcp-server/internal/testdb"
 )
 
 // quiet is a startup without systemd, with a clock that advances an hour at each reading.
@@ -29,7 +28,7 @@ func quiet() *startup {
 // otherwise in the background.
 func TestAnOldIndexIsRebuilt(t *testing.T) {
 	t.Parallel()
-	testdb.EachBlank(t, func(t *testing.T, database string) {
+	each(t, func(t *testing.T, database string) {
 		ctx, up := t.Context(), quiet()
 		h := openForTest(t, database)
 		user, err := h.CreateUser(ctx, auth.NewUser{Name: "ann", Password: "correct horse"})
@@ -94,7 +93,7 @@ func TestAnOldIndexIsRebuilt(t *testing.T) {
 // A server that was stopped while it rebuilt the index goes on where it was, and says how far it is meanwhile.
 func TestAnIndexIsRebuiltOn(t *testing.T) {
 	t.Parallel()
-	testdb.EachBlank(t, func(t *testing.T, database string) {
+	each(t, func(t *testing.T, database string) {
 		h := openForTest(t, database)
 		user, err := h.CreateUser(t.Context(), auth.NewUser{Name: "ann", Password: "correct horse"})
 		if err != nil {
@@ -149,7 +148,7 @@ func TestAnIndexIsRebuiltOn(t *testing.T) {
 // events.
 func TestTheIndexIsRebuiltBesideRequests(t *testing.T) {
 	t.Parallel()
-	testdb.EachBlank(t, func(t *testing.T, database string) {
+	each(t, func(t *testing.T, database string) {
 		h := openForTest(t, database)
 		if _, err := h.CreateUser(t.Context(), auth.NewUser{Name: "ann", Password: "correct horse"}); err != nil {
 			t.Fatal(err)

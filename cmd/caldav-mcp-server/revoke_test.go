@@ -10,7 +10,6 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
-	"caldav-mcp-server/internal/testdb"
 )
 
 // While bob's client synchronizes a calendar at one server, its owner repeatedly ends and renews the share at another.
@@ -18,7 +17,7 @@ import (
 // gone.
 func TestRevokedWhileSyncing(t *testing.T) {
 	t.Parallel()
-	testdb.EachBlank(t, func(t *testing.T, database string) {
+	each(t, func(t *testing.T, database string) {
 		// it asks as fast as it can
 		env := append(on(database), "MCP_CALLS_PER_MINUTE=60000", "SHARES_NEED_ACCEPTANCE=false")
 		owner := firstClient(t, serve(t, env))

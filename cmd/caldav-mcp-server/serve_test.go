@@ -13,13 +13,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
-	"caldav-mcp-server/internal/testdb"
 )
 
 // Data stored over one protocol is visible over the other at once.
 func TestTwoDoorsOneHouse(t *testing.T) {
 	t.Parallel()
-	testdb.EachBlank(t, func(t *testing.T, database string) {
+	each(t, func(t *testing.T, database string) {
 		c := firstClient(t, serve(t, on(database)))
 		token := c.sync(t, "").token
 		put := c.must(t, http.StatusCreated, "PUT", personal+"dentist.ics", event("dentist", "Dentist"),
@@ -68,7 +67,7 @@ func calendarNamed(t *testing.T, c client, want string) string {
 // creation.
 func TestPersonalIsDefault(t *testing.T) {
 	t.Parallel()
-	testdb.EachBlank(t, func(t *testing.T, database string) {
+	each(t, func(t *testing.T, database string) {
 		c := firstClient(t, serve(t, on(database)))
 		other := strings.TrimSuffix(personal, "personal/") + "another/"
 		c.must(t, http.StatusCreated, "MKCALENDAR", other, "")
@@ -82,7 +81,7 @@ func TestPersonalIsDefault(t *testing.T) {
 // and then serve the same house.
 func TestTwoProcessesStartAtOnce(t *testing.T) {
 	t.Parallel()
-	testdb.EachBlank(t, func(t *testing.T, database string) {
+	each(t, func(t *testing.T, database string) {
 		servers := make([]*running, 2)
 		var all sync.WaitGroup
 		for i := range servers {
@@ -134,7 +133,7 @@ func TestTwoProcessesStartAtOnce(t *testing.T) {
 // never end.
 func TestStopFinishesWhatIsInFlight(t *testing.T) {
 	t.Parallel()
-	testdb.EachBlank(t, func(t *testing.T, database string) {
+	each(t, func(t *testing.T, database string) {
 		r := serve(t, append(on(database), "METRICS_ADDR=127.0.0.1:0"))
 		c := firstClient(t, r)
 		c.must(t, http.StatusMultiStatus, "PROPFIND", personal, "", "Depth", "0") // logged in
@@ -268,7 +267,7 @@ func (a listener) hears() string {
 // line, until its token is revoked.
 func TestAssistantHearsOfChanges(t *testing.T) {
 	t.Parallel()
-	testdb.EachBlank(t, func(t *testing.T, database string) {
+	each(t, func(t *testing.T, database string) {
 		c := firstClient(t, serve(t, on(database)))
 		other := c.at(serve(t, on(database)))
 		a := openStream(t, c)

@@ -11,14 +11,13 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
-	"caldav-mcp-server/internal/testdb"
 )
 
 // TestProcessesFollowTheServersSettings: every running process follows changes by set-server, and the settings that a
 // server was started with take precedence.
 func TestProcessesFollowTheServersSettings(t *testing.T) {
 	t.Parallel()
-	testdb.EachBlank(t, func(t *testing.T, database string) {
+	each(t, func(t *testing.T, database string) {
 		ctx := t.Context()
 		one, other := openForTest(t, database), openForTest(t, database)
 		must := func(err error) {

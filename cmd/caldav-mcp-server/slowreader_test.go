@@ -8,15 +8,13 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"caldav-mcp-server/internal/testdb"
 )
 
 // Slow readers of a large response hold no database connection: with a single connection, others can still read and
 // write.
 func TestSlowReadersHoldNoConnection(t *testing.T) {
 	t.Parallel()
-	testdb.EachBlank(t, func(t *testing.T, database string) {
+	each(t, func(t *testing.T, database string) {
 		r := serve(t, append(on(database), "METRICS_ADDR=127.0.0.1:0", "DB_MAX_CONNS=1"))
 		c := firstClient(t, r)
 		long := "\r\nDESCRIPTION:" + strings.Repeat("x", 1<<20) + "\r\nEND:VEVENT"

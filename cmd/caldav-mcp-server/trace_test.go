@@ -82,7 +82,7 @@ func (c *tracesSeen) named(t *testing.T, name string) (all []spanSeen) {
 // wish.
 func TestTraces(t *testing.T) {
 	t.Parallel()
-	testdb.EachBlank(t, func(t *testing.T, database string) {
+	each(t, func(t *testing.T, database string) {
 		var seen tracesSeen
 		collector := httptest.NewServer(&seen)
 		defer collector.Close()
@@ -243,7 +243,7 @@ func (c *tracesSeen) judge(t *testing.T, secrets ...string) {
 // A collector that is away, or malformed, costs no request.
 func TestTracesWithoutCollector(t *testing.T) {
 	t.Parallel()
-	testdb.EachBlank(t, func(t *testing.T, database string) {
+	each(t, func(t *testing.T, database string) {
 		r := serve(t, append(on(database), "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=http://127.0.0.1:1/v1/traces"))
 		c := firstClient(t, r)
 		c.must(t, http.StatusMultiStatus, "PROPFIND", personal, "", "Depth", "0")
