@@ -1,24 +1,20 @@
 package caldav_test
 
 import (
-	"flag"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/goldentest"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/store/storetest"
 )
-
-var update = flag.Bool("update", false, "write what the door answers into testdata")
 
 // TestConversations compares the server with the recorded conversations in testdata. Those in clients/ come from the
 // client in the file's name. The top of a file describes it. "given" is a request that must succeed, with any response.
@@ -71,23 +67,7 @@ func converse(t *testing.T, database, file string) {
 	if h.Log.String() != "" {
 		t.Errorf("the log says: %s", h.Log)
 	}
-	settle(t, file, want, got)
-}
-
-// settle compares the responses, or with -update writes them to the file.
-func settle(t *testing.T, file string, want, got *txtar.Archive) {
-	t.Helper()
-	diff := cmp.Diff(string(txtar.Format(want)), string(txtar.Format(got)))
-	if diff == "" {
-		return
-	}
-	if !*update {
-		t.Errorf("%s (-want +got); -update takes it:\n%s", file, diff)
-		return
-	}
-	if err := os.WriteFile(file, txtar.Format(got), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	goldentest.Settle(t, file, want, got)
 }
 
 // answer sends a request in the form of the files, and returns the response in that form.

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"caldav-mcp-server/caldav"
+	"caldav-mcp-server/internal/goldentest"
 )
 
 // TestRFCTable: docs/rfc.md matches the tables.
@@ -14,7 +15,7 @@ func TestRFCTable(t *testing.T) {
 	t.Parallel()
 	const file = "../docs/rfc.md"
 	want := caldav.RFCTable()
-	if *update {
+	if *goldentest.Update {
 		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,9 +18,8 @@ import (
 	"caldav-mcp-server/calendar/render"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/internal/goldentest"
 )
-
-var update = flag.Bool("update", false, "write what comes out into testdata")
 
 // TestShapes holds the shapes to the files of testdata. An "object" is what is stored; each
 // section behind it is named by the shape in which it must look like that:
@@ -51,23 +48,8 @@ func TestShapes(t *testing.T) {
 				}
 				got.Files = append(got.Files, section)
 			}
-			settle(t, file, want, got)
+			goldentest.Settle(t, file, want, got)
 		})
-	}
-}
-
-func settle(t *testing.T, file string, want, got *txtar.Archive) {
-	t.Helper()
-	diff := cmp.Diff(string(txtar.Format(want)), string(txtar.Format(got)))
-	if diff == "" {
-		return
-	}
-	if !*update {
-		t.Errorf("%s (-want +got); -update takes it:\n%s", file, diff)
-		return
-	}
-	if err := os.WriteFile(file, txtar.Format(got), 0o644); err != nil {
-		t.Fatal(err)
 	}
 }
 

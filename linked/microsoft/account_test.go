@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/internal/goldentest"
 	"caldav-mcp-server/internal/slowtest"
 	"caldav-mcp-server/linked/microsoft/graphtest"
 	"caldav-mcp-server/linked/rest/resttest"
@@ -39,7 +40,7 @@ func event(lines ...string) []byte {
 	text := "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//Example//EN\nBEGIN:VEVENT\nUID:u1\nDTSTAMP:20260101T000000Z\n" +
 		"DTSTART;TZID=Europe/Berlin:20260310T100000\nDTEND;TZID=Europe/Berlin:20260310T110000\nSUMMARY:Planning\n" +
 		strings.Join(append(lines, "END:VEVENT", "END:VCALENDAR", ""), "\n")
-	return crlf(text)
+	return goldentest.CRLF(text)
 }
 
 func put(t *testing.T, a *Account, o mirror.Object) mirror.Object {

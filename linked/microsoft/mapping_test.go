@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"flag"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -20,67 +17,11 @@ import (
 	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/internal/goldentest"
 	"caldav-mcp-server/linked/rest"
 )
 
-var update = flag.Bool("update", false, "write the answers into testdata")
-
 var zones = zone.NewDB()
-
-func part(a *txtar.Archive, name string) string {
-	for _, f := range a.Files {
-		if f.Name == name {
-			return string(f.Data)
-		}
-	}
-	return ""
-}
-
-func setPart(a *txtar.Archive, name, data string) {
-	for i := range a.Files {
-		if a.Files[i].Name == name {
-			a.Files[i].Data = []byte(data)
-			return
-		}
-	}
-	a.Files = append(a.Files, txtar.File{Name: name, Data: []byte(data)})
-}
-
-// archives runs a test for each golden pair and writes what it changed, if asked to.
-func archives(t *testing.T, dir string, least int, check func(t *testing.T, a *txtar.Archive)) {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join("testdata", dir, "*.txtar"))
-	if err != nil || len(files) < least {
-		t.Fatalf("%d pairs, want %d: %v", len(files), least, err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			check(t, a)
-			if *update {
-				if err := os.WriteFile(file, txtar.Format(a), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-// golden compares a part with what it should be, or writes it.
-func golden(t *testing.T, a *txtar.Archive, name, got string) {
-	t.Helper()
-	if *update {
-		setPart(a, name, got)
-		return
-	}
-	want := part(a, name)
-	if diff := gocmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
-	}
-}
 
 func seriesOf(t *testing.T, text string) *Series {
 	t.Helper()
@@ -128,31 +69,17 @@ func jsonOf(t *testing.T, s *Series) string {
 	return b.String()
 }
 
-// lf is a text as a golden file holds it; crlf as it travels. VTIMEZONEs have tests of their own.
-func lf(data []byte) string {
-	text := strings.ReplaceAll(string(data), "\r\n", "\n")
-	for {
-		from, to := strings.Index(text, "BEGIN:VTIMEZONE\n"), strings.Index(text, "END:VTIMEZONE\n")
-		if from < 0 {
-			return text
-		}
-		text = text[:from] + text[to+len("END:VTIMEZONE\n"):]
-	}
-}
-
-func crlf(text string) []byte { return []byte(strings.ReplaceAll(text, "\n", "\r\n")) }
-
 // TestOut holds what Microsoft's events are in iCalendar, and that nothing is lost on the way there and back.
 func TestOut(t *testing.T) {
-	archives(t, "out", 60, func(t *testing.T, a *txtar.Archive) {
-		source := part(a, "graph.json")
+	goldentest.Archives(t, "out", 60, func(t *testing.T, a *txtar.Archive) {
+		source := goldentest.Part(a, "graph.json")
 		s := seriesOf(t, source)
 		data, err := Text(s, zones)
 		if err != nil {
-			golden(t, a, "fault.txt", err.Error()+"\n")
+			goldentest.Golden(t, a, "fault.txt", err.Error()+"\n")
 			return
 		}
-		golden(t, a, "event.ics", lf(data))
+		goldentest.Golden(t, a, "event.ics", goldentest.LF(data))
 		valid(t, data)
 		back, err := Read(data, zones)
 		if err != nil {
@@ -164,22 +91,22 @@ func TestOut(t *testing.T) {
 
 // TestIn holds what events of calendar programs are at Microsoft, and that they come back as they were.
 func TestIn(t *testing.T) {
-	archives(t, "in", 40, func(t *testing.T, a *txtar.Archive) {
-		source := part(a, "event.ics")
-		s, err := Read(crlf(source), zones)
+	goldentest.Archives(t, "in", 40, func(t *testing.T, a *txtar.Archive) {
+		source := goldentest.Part(a, "event.ics")
+		s, err := Read(goldentest.CRLF(source), zones)
 		if err != nil {
 			if _, refused := errors.AsType[*mirror.Refusal](err); !refused {
 				t.Errorf("an error that is no refusal: %v", err)
 			}
-			golden(t, a, "refusal.txt", err.Error()+"\n")
+			goldentest.Golden(t, a, "refusal.txt", err.Error()+"\n")
 			return
 		}
-		golden(t, a, "graph.json", jsonOf(t, s))
+		goldentest.Golden(t, a, "graph.json", jsonOf(t, s))
 		data, err := Text(s, zones)
 		if err != nil {
 			t.Fatal(err)
 		}
-		golden(t, a, "again.ics", lf(data))
+		goldentest.Golden(t, a, "again.ics", goldentest.LF(data))
 		valid(t, data)
 		again, err := Read(data, zones)
 		if err != nil {
