@@ -94,6 +94,7 @@ const empty = `DECLARE super boolean := current_setting('is_superuser')::boolean
 END`
 
 // make returns the digest of the schema's definition, or "" if it differs from the result of the program's migrations.
+// OFFSET 0 makes Postgres look columns up by table. Otherwise it reads those of all schemas, after each test.
 func (l *loan) make(ctx context.Context) (string, error) {
 	_, files, err := program()
 	if err != nil {
@@ -105,9 +106,11 @@ func (l *loan) make(ctx context.Context) (string, error) {
 	}
 	var made string
 	err = l.ask(ctx, &made, `SELECT CASE WHEN (SELECT count(*) FROM `+l.schema+
-		`.migrations) <> $2 THEN '' ELSE md5(string_agg(line, ' ' ORDER BY line)) END
+		`.migrations) <> $2 THEN '' ELSE md5(string_agg(line, ' ' ORDER BY line COLLATE "C")) END
 		FROM (SELECT concat_ws(' ', relname, relkind, attname, atttypid, attcollation, attnotnull, attisdropped) AS line
-				FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid WHERE relnamespace = to_regnamespace($1)
+				FROM pg_class CROSS JOIN LATERAL
+					(SELECT * FROM pg_attribute WHERE attrelid = pg_class.oid OFFSET 0) AS columns
+				WHERE relnamespace = to_regnamespace($1)
 			UNION ALL SELECT concat_ws(' ', conname, contype) FROM pg_constraint
 				WHERE connamespace = to_regnamespace($1)
 			UNION ALL SELECT concat_ws(' ', name, checksum) FROM `+l.schema+`.migrations) AS made`, l.schema, files)
