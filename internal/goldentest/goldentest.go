@@ -1,4 +1,4 @@
-// Package goldentest compares results with golden files: txtar archives in testdata, whose parts are inputs and results.
+// Package goldentest compares results with golden files: txtar archives in testdata with inputs and results as parts.
 package goldentest
 
 import (

@@ -40,6 +40,9 @@ func generationMoves(b *bundle) {
 		{"ChangeUser", func() { b.must(b.ChangeUser(b.Context(), u.ID, auth.UserEdit{Timezone: new("Asia/Tokyo")})) }},
 		{"SetPassword", func() { b.must(b.SetPassword(b.Context(), u.ID, "hash")) }},
 		{"InsertToken", func() { token = b.token(u, nil).ID }},
+		{"NarrowToken", func() {
+			b.must(b.NarrowToken(b.Context(), token, calendar.ScopeRead, nil, calendar.Rights{}))
+		}},
 		{"RevokeToken", func() { b.must(b.RevokeToken(b.Context(), token, b.now())) }},
 	} {
 		before := b.generation("ann")

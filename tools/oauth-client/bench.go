@@ -86,7 +86,7 @@ type server struct {
 }
 
 // serve starts one. It may fetch from the host of descriptions and trusts its certificate.
-func (b *bench) serve(ctx context.Context, logged string, env ...string) (*server, error) {
+func (b *bench) serve(ctx context.Context, logged string) (*server, error) {
 	certificate := filepath.Join(b.work, "host.pem")
 	block := &pem.Block{Type: "CERTIFICATE", Bytes: b.host.Certificate().Raw}
 	if err := os.WriteFile(certificate, pem.EncodeToMemory(block), 0o600); err != nil {
@@ -104,7 +104,6 @@ func (b *bench) serve(ctx context.Context, logged string, env ...string) (*serve
 	s.command = exec.CommandContext(ctx, os.Getenv("COMPAT_BINARY"), "serve", "--no-first-user")
 	s.command.Env = append(os.Environ(), "CALDAV_PORT=0", "MCP_PORT=0", "FETCH_ALLOW=127.0.0.1",
 		"SSL_CERT_FILE="+certificate)
-	s.command.Env = append(s.command.Env, env...)
 	said, err := s.command.StderrPipe()
 	if err != nil {
 		return nil, err

@@ -24,7 +24,6 @@ func (b *bench) trials() []trial {
 		{"go-sdk by registration", byRegistration, ""},
 		{"go-sdk by description", byDescription, ""},
 		{"go-sdk added by hand", byHand, ""},
-		{"narrowed and revoked in another process", byNeighbour, ""},
 		{"TypeScript SDK by registration", typescript(false), node("@modelcontextprotocol/sdk")},
 		{"TypeScript SDK by description", typescript(true), node("@modelcontextprotocol/sdk")},
 		{"mcp-remote by registration", mcpRemote(false), node("mcp-remote")},
