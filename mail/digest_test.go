@@ -68,13 +68,6 @@ func (h *digestHouse) want(d calendar.Digest) {
 	h.must(h.digests.Want(h.Context(), h.user, d))
 }
 
-func (h *digestHouse) must(err error) {
-	h.Helper()
-	if err != nil {
-		h.Fatal(err)
-	}
-}
-
 // at sets the clock, lets a sender work as one that starts, and wants so many mails by now.
 func (h *digestHouse) at(text string, mails int) {
 	h.Helper()

@@ -35,13 +35,6 @@ func newEndings(t *testing.T, database string) *endingHouse {
 	return h
 }
 
-func (h *endingHouse) must(err error) {
-	h.Helper()
-	if err != nil {
-		h.Fatal(err)
-	}
-}
-
 // tried has a message to the webhook come to this, and its owner be told if that ends it.
 func (h *endingHouse) tried(r calendar.TryResult) {
 	h.Helper()
@@ -61,19 +54,9 @@ func (h *endingHouse) tried(r calendar.TryResult) {
 // sent are the mails that a sender which starts sends.
 func (h *endingHouse) sent() []string {
 	h.Helper()
-	before := len(h.relay.all())
 	c := h.config(h.Store)
 	c.Endings = h.endings
-	h.pass(20 * time.Minute) // another one's lease is over
-	h.round(mail.NewSender(c))
-	var texts []string
-	for _, m := range h.relay.all()[before:] {
-		if m.to != "alice@example.org" {
-			h.Errorf("sent to %s", m.to)
-		}
-		texts = append(texts, strings.ReplaceAll(m.text, "=\r\n", ""))
-	}
-	return texts
+	return h.sentBy(c)
 }
 
 // TestEndedWebhookIsTold: why, where it is turned on again, and not the address, which may be a secret.

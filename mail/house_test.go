@@ -123,6 +123,29 @@ func (h *house) round(s *mail.Sender) int {
 	return n
 }
 
+// sentBy returns the mails that a new sender with a configuration sends. All of them go to alice.
+func (h *house) sentBy(c mail.Config) []string {
+	h.Helper()
+	before := len(h.relay.all())
+	h.pass(20 * time.Minute) // another one's lease is over
+	h.round(mail.NewSender(c))
+	var texts []string
+	for _, m := range h.relay.all()[before:] {
+		if m.to != "alice@example.org" {
+			h.Errorf("sent to %s", m.to)
+		}
+		texts = append(texts, strings.ReplaceAll(m.text, "=\r\n", ""))
+	}
+	return texts
+}
+
+func (h *house) must(err error) {
+	h.Helper()
+	if err != nil {
+		h.Fatal(err)
+	}
+}
+
 const event = `BEGIN:VCALENDAR
 VERSION:2.0
 PRODID:-//caldav-mcp-server//EN

@@ -42,13 +42,6 @@ func newOffers(t *testing.T, database string) *offerHouse {
 	return h
 }
 
-func (h *offerHouse) must(err error) {
-	h.Helper()
-	if err != nil {
-		h.Fatal(err)
-	}
-}
-
 // offer has bob share the calendar anew.
 func (h *offerHouse) offer() {
 	h.Helper()
@@ -70,19 +63,9 @@ func (h *offerHouse) becomes(status calendar.ShareStatus) error {
 // sent are the mails that a sender which starts sends.
 func (h *offerHouse) sent() []string {
 	h.Helper()
-	before := len(h.relay.all())
 	c := h.config(h.Store)
 	c.Offers = h.offers
-	h.pass(20 * time.Minute) // another one's lease is over
-	h.round(mail.NewSender(c))
-	var texts []string
-	for _, m := range h.relay.all()[before:] {
-		if m.to != "alice@example.org" {
-			h.Errorf("sent to %s", m.to)
-		}
-		texts = append(texts, strings.ReplaceAll(m.text, "=\r\n", ""))
-	}
-	return texts
+	return h.sentBy(c)
 }
 
 // TestOfferedCalendarIsMailed: once for each new share, with the page on which it is answered, and the name as one line
