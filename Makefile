@@ -45,27 +45,29 @@ run: ## Run the server from source with SQLite (ARGS: more flags of serve)
 
 # With the race detector, every program sleeps for a second before it exits, in case another goroutine still runs.
 # That is once for each of fifty packages; a twentieth of it is enough.
-RACE_ENV := GORACE="$$GORACE atexit_sleep_ms=50"
+RACE_ENV := $(if $(RACE),CGO_ENABLED=1) GORACE="$$GORACE atexit_sleep_ms=50"
 
 # The race detector makes tests six times slower. So it watches packages with goroutines (WATCHED), and in PARTLY, which
 # mostly test rules and formats, the tests of ATONCE, which run once more. Of the store's contract it watches the groups
-# with goroutines (Lease, Outbox, Prune, User, Writers), and all run without it.
-# `make lint` runs vet, so the tests need not.
-WATCHED := /(acme|auth|auth/oauth|calendar/(meter|mirror|query)|linked/(caldav|token)|mail|mcp/wire|push|server|store|store/db|trace|web/live)$$
+# with goroutines (Lease, Outbox, Prune, User, Writers). CALM are the other groups and the store's tests of files,
+# migrations and plans, which run without it.
+# `make lint` runs vet, so the tests need not. Collecting garbage less often saves a sixth of a compiler's time, and half
+# as much of a test's.
+WATCHED := /(acme|auth|auth/oauth|calendar/(meter|mirror|query)|linked/(caldav|token)|mail|mcp/wire|push|server|store/db|trace|web/live)$$
 PARTLY  := /(calendar/service|mcp|caldav|web)$$
 ATONCE  := AtOnce|NoticedOnce|KeepUp|BookedOnce|Writers|WhileRightsChange|AfterRevocation|Listen|Stream|CancelEnds|ManyProcesses|Sessions
-CALM    := TestContract//^[^LOPUW]
+CALM    := TestContract//^[^LOPUW]|Backup[^I]|Broken|Check|CopiesWait|Damage|Disk|Journal|Migrate[^AL]|Packed|Plan|Proposals|Restore|SQLite|Shrink|Words
 
 .PHONY: test
 test: ## Run all tests on SQLite and on a temporary Postgres, with the race detector (PKG: packages)
 	@$(if $(RACE),,echo "make test: no C compiler here, so without the race detector" >&2)
-	$(WITHPG) bash -c 'all=$$($(GO) list $(PKG)) || exit; \
-		watched=$$(grep -E "$(WATCHED)" <<<"$$all"); plain=$$(grep -Ev "$(WATCHED)" <<<"$$all"); partly=$$(grep -E "$(PARTLY)" <<<"$$all"); \
-		contract=$$(grep -E "/store$$" <<<"$$all"); \
-		{ [ -z "$$watched" ] || $(RACE_ENV) $(GO) test -vet=off -timeout 20m $(RACE) -skip "$(CALM)" $$watched; } && \
-		{ [ -z "$$partly" ] || $(RACE_ENV) $(GO) test -vet=off -timeout 20m $(RACE) -run "$(ATONCE)" $$partly; } && \
-		{ [ -z "$$contract" ] || $(GO) test -vet=off -timeout 20m -run TestContract $$contract; } && \
-		{ [ -z "$$plain" ] || $(GO) test -vet=off -timeout 20m $$plain; }'
+	GOGC=$${GOGC:-400} $(WITHPG) bash -c 'all=$$($(GO) list $(PKG)) || exit; \
+		tests() { local which=$$1; shift; [ -z "$$which" ] || $(GO) test -vet=off -timeout 20m "$$@" $$which; }; \
+		watching() { $(RACE_ENV) tests "$$@" $(RACE); }; \
+		store=$$(grep -E "/store$$" <<<"$$all"); partly=$$(grep -E "$(PARTLY)" <<<"$$all"); \
+		watched=$$(grep -E "$(WATCHED)" <<<"$$all"); plain=$$(grep -Ev "/store$$|$(WATCHED)" <<<"$$all"); \
+		watching "$$watched" && watching "$$store" -skip "$(CALM)" && tests "$$store" -run "$(CALM)" && \
+		watching "$$partly" -run "$(ATONCE)" && tests "$$plain"'
 
 .PHONY: torture
 torture: ## Run the slow tests, too (TORTURE: which parts, RUN: a pattern, PKG; TORTURE_FOR=30m, TORTURE_SEED, TORTURE_SHARE=3)
