@@ -55,9 +55,7 @@ func standup(more ...string) map[string]any {
 
 func TestRepeatedCalls(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, url string) {
-		h := newHouse(t, url)
-		door := h.open(t, h.config())
+	eachHouse(t, func(t *testing.T, h *house, door string) {
 		first := h.say(t, door, "alice", "create_event", standup())
 		again := h.say(t, h.open(t, h.config()), "alice", "create_event", standup())
 		if first != again || !strings.Contains(first, `"result"`) {
@@ -159,9 +157,7 @@ func TestRepeatedUndo(t *testing.T) {
 // TestRepeatedCalendars: a calendar is made once, also when the first call was cut off.
 func TestRepeatedCalendars(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, url string) {
-		h := newHouse(t, url)
-		door := h.open(t, h.config())
+	eachHouse(t, func(t *testing.T, h *house, door string) {
 		digest, err := digestOf("create_calendar", map[string]json.RawMessage{"name": json.RawMessage(`"Choir"`)})
 		if err != nil {
 			t.Fatal(err)
@@ -196,9 +192,7 @@ func TestRepeatedCalendars(t *testing.T) {
 // next one, with the event that there is.
 func TestCutOffCalls(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, url string) {
-		h := newHouse(t, url)
-		door := h.open(t, h.config())
+	eachHouse(t, func(t *testing.T, h *house, door string) {
 		caller := h.callers["alice"]
 		args, sent := standup(), map[string]json.RawMessage{}
 		for name, value := range args {

@@ -43,9 +43,7 @@ func changesOfBatch() []any {
 // together. It is mcp C7.
 func TestManyChangesAreOne(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, url string) {
-		h := newHouse(t, url)
-		door := h.open(t, h.config())
+	eachHouse(t, func(t *testing.T, h *house, door string) {
 		h.furnishBatch(t)
 		before := h.history(t)
 		var v manyView
@@ -87,9 +85,7 @@ func TestManyChangesAreOne(t *testing.T) {
 // TestOneOfManyRefused: if one change fails, none is made, for any reason; scopes are checked for each.
 func TestOneOfManyRefused(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, url string) {
-		h := newHouse(t, url)
-		door := h.open(t, h.config())
+	eachHouse(t, func(t *testing.T, h *house, door string) {
 		h.furnishBatch(t)
 		h.lend(t, "bob", "Bob's", calendar.ReadAccess, "DTSTART:20260302T080000Z")
 		before := len(h.history(t))

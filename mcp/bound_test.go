@@ -131,9 +131,7 @@ func TestManyAlarmsAreCounted(t *testing.T) {
 // hosts show their model only the text. An ambiguous one is refused.
 func TestUIDsAsTheyAreShown(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, url string) {
-		h := newHouse(t, url)
-		door := h.open(t, h.config())
+	eachHouse(t, func(t *testing.T, h *house, door string) {
 		essay := strings.Repeat("x1", 600)
 		for title, uid := range map[string]string{"Essay": essay, "Hidden": "hid\u200bden", "Twin": "twin" + essay +
 			"a", "Twins": "twin" + essay + "b"} {

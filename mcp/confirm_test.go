@@ -377,9 +377,7 @@ func TestConsentIsForOnce(t *testing.T) {
 			fmt.Sprintf(`{"tool":"create_event","calendar_id":%q,"title":"New %d","start":"2026-05-04T10:00",`+
 				`"end":"2026-05-04T11:00"}`, work, i))
 	}
-	testdb.Each(t, func(t *testing.T, url string) {
-		h := newHouse(t, url)
-		door := h.open(t, h.config())
+	eachHouse(t, func(t *testing.T, h *house, door string) {
 		for _, tt := range []struct{ tool, args, done, back, backArgs string }{
 			{
 				"share_calendar", `{"calendar_id":"` + string(work) + `","username":"bob","permission":"read"}`,

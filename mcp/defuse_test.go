@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"caldav-mcp-server/calendar"
-	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/mcp/wire"
 )
 
@@ -43,9 +42,7 @@ func TestGapsAreTakenBack(t *testing.T) {
 			t.Errorf("%q is %q", own, got)
 		}
 	}
-	testdb.Each(t, func(t *testing.T, url string) {
-		h := newHouse(t, url)
-		door := h.open(t, h.config())
+	eachHouse(t, func(t *testing.T, h *house, door string) {
 		h.put(t, work, "call", wrapped(calendar.Event, "call", "DTSTART:20260303T090000Z", "DURATION:PT1H",
 			"SUMMARY:[a](b)", "DESCRIPTION:Join <https://zoom.us/j/1>"))
 		args := params{

@@ -17,9 +17,7 @@ import (
 // their delegate. The journal names both users, texts are marked, and what no delegate may do is refused.
 func TestAssistantOfADelegate(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, url string) {
-		h := newHouse(t, url)
-		door := h.open(t, h.config())
+	eachHouse(t, func(t *testing.T, h *house, door string) {
 		appoint := func(access calendar.Access) {
 			t.Helper()
 			if _, err := h.service.AddDelegate(t.Context(), h.callers["alice"], "bob", access); err != nil {

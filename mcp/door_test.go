@@ -15,6 +15,7 @@ import (
 	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/internal/housetest"
+	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/mcp/wire"
 )
 
@@ -26,6 +27,15 @@ type house struct {
 	*housetest.House
 	service *service.Service
 	callers map[string]calendar.Caller // by bearer token
+}
+
+// eachHouse runs a test once per engine, in a house with an open door.
+func eachHouse(t *testing.T, test func(t *testing.T, h *house, door string)) {
+	t.Helper()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		test(t, h, h.open(t, h.config()))
+	})
 }
 
 // newHouse opens a store with alice, who has the calendars Work and Home and a list of tasks,

@@ -6,15 +6,12 @@ import (
 	"testing"
 
 	"caldav-mcp-server/calendar"
-	"caldav-mcp-server/internal/testdb"
 )
 
 // TestEventsHaveMore: the tools create, show, change and remove the rarer properties of events (mcp C4).
 func TestEventsHaveMore(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, url string) {
-		h := newHouse(t, url)
-		door := h.open(t, h.config())
+	eachHouse(t, func(t *testing.T, h *house, door string) {
 		event := func(args params) (v fullView, text string) {
 			t.Helper()
 			var made createdView
@@ -106,9 +103,7 @@ func TestEventsHaveMore(t *testing.T) {
 // dates.
 func TestAttendeesOfSingleDatesAreRemoved(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, url string) {
-		h := newHouse(t, url)
-		door := h.open(t, h.config())
+	eachHouse(t, func(t *testing.T, h *house, door string) {
 		h.put(t, work, "a", wrapped(calendar.Event, "a", "DTSTART:20260305T120000Z", "DTEND:20260305T130000Z",
 			"SUMMARY:Talk", "RRULE:FREQ=DAILY;COUNT=3", "ATTENDEE:mailto:zoe@example.com",
 			"END:VEVENT", "BEGIN:VEVENT", "UID:a", "DTSTAMP:20260301T080000Z", "RECURRENCE-ID:20260306T120000Z",
@@ -131,9 +126,7 @@ func TestAttendeesOfSingleDatesAreRemoved(t *testing.T) {
 // TestPatchesOfMore: each field that a patch gives changes by itself.
 func TestPatchesOfMore(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, url string) {
-		h := newHouse(t, url)
-		door := h.open(t, h.config())
+	eachHouse(t, func(t *testing.T, h *house, door string) {
 		h.put(t, work, "a", wrapped(calendar.Event, "a", "DTSTART;TZID=Europe/Berlin:20260305T130000",
 			"DTEND;TZID=Europe/Berlin:20260305T140000", "SUMMARY:Flight",
 			"ATTENDEE;CN=Zoë;PARTSTAT=ACCEPTED:mailto:zoe@example.com", "ATTENDEE;CN=Bob Ray:mailto:bob@example.com"))

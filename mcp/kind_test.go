@@ -42,9 +42,7 @@ func TestTasksAreNoMissingEvents(t *testing.T) {
 // B5).
 func TestTheDefaultCalendarStays(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, url string) {
-		h := newHouse(t, url)
-		door := h.open(t, h.config())
+	eachHouse(t, func(t *testing.T, h *house, door string) {
 		expect := func(when string) {
 			t.Helper()
 			var v struct{ Calendars []calendarView }

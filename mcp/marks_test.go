@@ -297,9 +297,7 @@ func TestPlantedResourcesAreMarked(t *testing.T) {
 // TestMeantWordsAreMarked: the words that a search proposes instead are from the events that it found.
 func TestMeantWordsAreMarked(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, url string) {
-		h := newHouse(t, url)
-		door := h.open(t, h.config())
+	eachHouse(t, func(t *testing.T, h *house, door string) {
 		h.put(t, work, "eves", wrapped(calendar.Event, "eves", "DTSTART:20260303T090000Z", "SUMMARY:Zahnarzt",
 			"ORGANIZER:mailto:eve@example.net", "ATTENDEE:mailto:alice@example.com"))
 		var v foundView

@@ -5,16 +5,13 @@ import (
 	"testing"
 
 	"caldav-mcp-server/calendar"
-	"caldav-mcp-server/internal/testdb"
 )
 
 // TestSearchesMeanWhatIsThere: if nothing has the words, similar words are found and named; other users' private
 // content gives no hint (mcp C10).
 func TestSearchesMeanWhatIsThere(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, url string) {
-		h := newHouse(t, url)
-		door := h.open(t, h.config())
+	eachHouse(t, func(t *testing.T, h *house, door string) {
 		h.put(t, work, "z", wrapped(calendar.Event, "z", "DTSTART:20260303T090000Z", "SUMMARY:Zahnarzt bei Müller"))
 		for asked, want := range map[string]string{
 			"zahnartz": "zahnarzt", "mueller": "muller",

@@ -14,9 +14,7 @@ import (
 // and an event_id where the parts of it would.
 func TestNamesStandForIDs(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, url string) {
-		h := newHouse(t, url)
-		door := h.open(t, h.config())
+	eachHouse(t, func(t *testing.T, h *house, door string) {
 		h.put(t, work, "standup", wrapped(calendar.Event, "standup", "DTSTART:20260302T080000Z", "DURATION:PT15M",
 			"RRULE:FREQ=DAILY;COUNT=5", "SUMMARY:Standup"))
 		var made createdView
@@ -96,9 +94,7 @@ func (h *house) first(t *testing.T, door string) calendar.CalendarID {
 // content; the user's own stay.
 func TestForeignMarkdownIsDefused(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, url string) {
-		h := newHouse(t, url)
-		door := h.open(t, h.config())
+	eachHouse(t, func(t *testing.T, h *house, door string) {
 		h.reachable(t, "alice")
 		const lure = "![x](https://evil.example/?q=1) <img src=x>"
 		h.put(t, work, "trap", wrapped(calendar.Event, "trap", "DTSTART:20260303T090000Z", "DURATION:PT1H", "SUMMARY:"+
@@ -140,9 +136,7 @@ func (h *house) defused(t *testing.T, door, tool string, args params) {
 // (mcp C6).
 func TestMovesTellConflicts(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, url string) {
-		h := newHouse(t, url)
-		door := h.open(t, h.config())
+	eachHouse(t, func(t *testing.T, h *house, door string) {
 		h.put(t, work, "board", wrapped(calendar.Event, "board", "DTSTART:20260304T090000Z", "DURATION:PT1H",
 			"SUMMARY:Board"))
 		h.put(t, work, "gym", wrapped(calendar.Event, "gym", "DTSTART:20260310T120000Z", "DURATION:PT1H",

@@ -146,9 +146,7 @@ func TestPreviewForeseesRooms(t *testing.T) {
 // TestBatchComparesAtTheEnd: conflicts are those that remain after all changes of the call.
 func TestBatchComparesAtTheEnd(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, url string) {
-		h := newHouse(t, url)
-		door := h.open(t, h.config())
+	eachHouse(t, func(t *testing.T, h *house, door string) {
 		h.put(t, work, "old", wrapped(calendar.Event, "old", "DTSTART:20260304T090000Z", "DURATION:PT1H",
 			"SUMMARY:Old"))
 		changes := []any{

@@ -95,9 +95,7 @@ func TestTasksAreAFamily(t *testing.T) {
 // TestTheDefaultCalendarIsWhatTheUserMadeIt: it does not move by itself, and moves when it is told to (mcp B5).
 func TestTheDefaultCalendarIsWhatTheUserMadeIt(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, url string) {
-		h := newHouse(t, url)
-		door := h.open(t, h.config())
+	eachHouse(t, func(t *testing.T, h *house, door string) {
 		var list struct {
 			Calendars []struct {
 				ID        string
