@@ -94,7 +94,7 @@ const empty = `DECLARE super boolean := current_setting('is_superuser')::boolean
 END`
 
 // make returns the digest of the schema's definition, or "" if it differs from the result of the program's migrations.
-// OFFSET 0 makes Postgres look columns up by table. Otherwise it reads those of all schemas, after each test.
+// OFFSET 0 makes Postgres look columns up by table. Otherwise it reads the columns of all schemas after each test.
 func (l *loan) make(ctx context.Context) (string, error) {
 	_, files, err := program()
 	if err != nil {
