@@ -190,7 +190,9 @@ func (p *post) send(ctx context.Context, g grip, c calendar.Caller, o calendar.O
 	}
 	return calendar.Sent{
 		Outgoing: o, Data: made.Data,
-		Mirrored: calendar.Mirrored{Ref: made.Ref, Version: made.Version, UID: o.UID, Round: mirror.Round},
+		Mirrored: calendar.Mirrored{
+			Ref: made.Ref, Version: made.Version, UID: o.UID, Round: mirror.Round, Unseen: was.Ref == "" || was.Unseen,
+		},
 	}, nil
 }
 
