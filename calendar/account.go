@@ -233,7 +233,12 @@ type Outgoing struct {
 	Data     []byte
 	// Quiet suppresses messages to attendees, for objects that are imported, moved or restored from the trash.
 	Quiet bool
+	// Base is the object's ETag here when the change was decided, "" if there was none.
+	Base ETag
 }
+
+// ErrMovedOn means that an object has changed here since a change of it was decided, so it must be decided again.
+var ErrMovedOn = errors.New("it has changed meanwhile")
 
 // ErrElsewhere is the cause of an Unavailable error that a linked account is to blame for. The store and everything
 // else still work.
