@@ -159,8 +159,11 @@ func (s *Writer) ChangePart(ctx context.Context, c calendar.Caller, unit *calend
 			also = slices.Compact(slices.Sorted(slices.Values(append(also, more.calendars...))))
 		} else if first, ok := errors.AsType[*unsentError](err); !ok {
 			break
-		} else if err = writes.send(ctx, s.sources, c, first.outgoing); err != nil && !errors.Is(err, calendar.ErrMovedOn) {
-			break
+		} else {
+			err = writes.send(ctx, s.sources, c, first.outgoing)
+			if err != nil && !errors.Is(err, calendar.ErrMovedOn) {
+				break
+			}
 		}
 		err = attempt()
 	}

@@ -15,7 +15,8 @@ const (
 	dailyEvents    = 500
 	dailyProposals = 50
 	dailyBytes     = 32 << 20
-	// proposalMost and proposalBytes limit the undecided proposals to a user. dailyProposalBytes leaves room for others.
+	// proposalMost and proposalBytes limit the undecided proposals to a user. dailyProposalBytes leaves room for other
+	// senders.
 	dailyProposalBytes = 8 << 20
 	proposalMost       = 500
 	proposalBytes      = 32 << 20

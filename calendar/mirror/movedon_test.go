@@ -41,7 +41,8 @@ func TestAWriteThatWaitsIsCheckedAgain(t *testing.T) {
 			cal := h.link()
 			draft := calendar.Draft{Name: "a.ics", Data: []byte(event("a", "mine"))}
 			if test.when != nil {
-				saved, err := h.Put(h.ctx, h.alice, cal, calendar.Draft{Name: "a.ics", Data: []byte(event("a", "first"))})
+				first := calendar.Draft{Name: "a.ics", Data: []byte(event("a", "first"))}
+				saved, err := h.Put(h.ctx, h.alice, cal, first)
 				h.must(err)
 				draft.When = test.when(saved.Object.ETag)
 			} else {
