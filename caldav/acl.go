@@ -19,14 +19,14 @@ type privilegeNode struct {
 func supportedPrivileges() privilegeNode {
 	return privilegeNode{"d:all", "Do anything", true, []privilegeNode{
 		{"d:read", "Read", false, []privilegeNode{
-			{"d:read-current-user-privilege-set", "See one's own privileges", true, nil},
+			{"d:read-current-user-privilege-set", "See one's own privileges", false, nil},
 			{"c:read-free-busy", "See free/busy times", false, nil},
 		}},
 		{"d:write", "Write", false, []privilegeNode{
-			{"d:write-properties", "Change properties", true, nil},
-			{"d:write-content", "Change objects", true, nil},
-			{"d:bind", "Add objects", true, nil},
-			{"d:unbind", "Remove objects", true, nil},
+			{"d:write-properties", "Change properties", false, nil},
+			{"d:write-content", "Change objects", false, nil},
+			{"d:bind", "Add objects", false, nil},
+			{"d:unbind", "Remove objects", false, nil},
 		}},
 		{"c:schedule-deliver", "Send the owner messages about events", true, []privilegeNode{
 			{"c:schedule-deliver-invite", "Invite the owner", true, nil},
@@ -90,7 +90,7 @@ func protectedGrant(m *dav.Markup, principal, privilege string) {
 
 // writeAccessRestrictions writes DAV:acl-restrictions (RFC 3744 §5.6).
 func writeAccessRestrictions(r *resource, m *dav.Markup) error {
-	return m.Raw("<d:grant-only/><d:no-invert/>").OK()
+	return m.Raw("<d:no-invert/>").OK()
 }
 
 // privileges is the source of DAV:current-user-privilege-set (RFC 3744 §3, appendix B). Each row has a privilege, its

@@ -62,3 +62,46 @@ func flat(text string) string {
 	}
 	return b.String()
 }
+
+// Shares have no exceptions for a member of a group or for a delegate, so lists that deny them access are refused.
+func TestAccessListDenies(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url, nil)
+		group := calendar.User{ID: "g-staff", Name: "staff", Created: now, Group: true}
+		if err := h.Store.InsertUser(t.Context(), group, ""); err != nil {
+			t.Fatal(err)
+		}
+		for _, member := range []string{"alice", "bob"} {
+			if _, err := h.Store.PutMember(t.Context(), group.ID, h.users[member].ID, now); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
+		entry := func(verb, who string) string {
+			return "<ace><principal><href>/dav/principals/" + who + "/</href></principal><" + verb +
+				"><privilege><read/></privilege></" + verb + "></ace>"
+		}
+		send := func(what string, status int, entries ...string) {
+			t.Helper()
+			r := h.send(t, "ACL /dav/calendars/alice/work/\nContent-Type: application/xml",
+				`<acl xmlns="DAV:">`+strings.Join(entries, "")+`</acl>`)
+			if r.status != status || status == 403 && !strings.Contains(r.body, "no-ace-conflict") {
+				t.Errorf("%s: %d %s", what, r.status, r.body)
+			}
+		}
+		send("a group, and a denied member", 403, entry("grant", "staff"), entry("deny", "bob"))
+		send("a denied group", 403, entry("deny", "staff"))
+		send("a denied user", 200, entry("deny", "bob"))
+		alice := calendar.Caller{User: h.users["alice"], Scopes: calendar.ScopeAll}
+		_, _, err := h.service.SetDelegates(t.Context(), alice, calendar.ReadAccess, []calendar.User{h.users["bob"]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		send("a denied delegate", 403, entry("deny", "bob"))
+		bob := calendar.Caller{User: h.users["bob"], Scopes: calendar.ScopeAll}
+		if home, err := h.service.CalendarsInHome(t.Context(), bob); err != nil || len(home) != 0 {
+			t.Errorf("bob has %+v, %v", home, err)
+		}
+	})
+}

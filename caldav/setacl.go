@@ -1,8 +1,10 @@
 package caldav
 
 import (
+	"cmp"
 	"encoding/xml"
 	"net/http"
+	"slices"
 	"strings"
 
 	"caldav-mcp-server/caldav/dav"
@@ -20,15 +22,17 @@ type aclEntry struct {
 	Principal *dav.Element `xml:"DAV: principal"`
 	Invert    *struct{}    `xml:"DAV: invert"`
 	Grant     *dav.Element `xml:"DAV: grant"`
-	Deny      *struct{}    `xml:"DAV: deny"`
+	Deny      *dav.Element `xml:"DAV: deny"`
 	Protected *struct{}    `xml:"DAV: protected"`
 	Inherited *struct{}    `xml:"DAV: inherited"`
 }
 
-// grants is a set of privileges that a list gives one user.
+// grants is a set of privileges that a list gives one user. deny is set if it denies them some.
 type grants struct {
-	user              calendar.User
-	busy, read, write bool
+	user                            calendar.User
+	busy, read, write, bind, unbind bool
+	// part is set by the other privileges within DAV:write, own by DAV:read-current-user-privilege-set.
+	part, own, deny bool
 }
 
 // serveACL answers the ACL method (RFC 3744 §8.1). The entries of a calendar's list are its shares. All other lists
@@ -81,22 +85,50 @@ func (r *resource) listEdits(entries []aclEntry) ([]calendar.ShareEdit, error) {
 	if err != nil {
 		return nil, err
 	}
-	named := map[calendar.UserID]bool{}
+	named, denied, groups := map[calendar.UserID]bool{}, map[calendar.UserID]bool{}, false
 	var edits []calendar.ShareEdit
 	for _, g := range all {
 		access, err := g.access()
 		if err != nil {
 			return nil, err
 		}
-		named[g.user.ID] = true
-		edits = append(edits, calendar.ShareEdit{With: g.user, Access: access})
-	}
-	for _, s := range shares {
-		if s.InForce() > calendar.NoAccess && !named[s.User.ID] {
-			edits = append(edits, calendar.ShareEdit{With: s.User})
+		denied[g.user.ID] = g.deny
+		if access > calendar.NoAccess {
+			named[g.user.ID], groups = true, groups || g.user.Group
+			edits = append(edits, calendar.ShareEdit{With: g.user, Access: access})
 		}
 	}
-	return edits, nil
+	for _, s := range shares {
+		pending := s.Status == calendar.SharePending
+		if !named[s.User.ID] && (s.InForce() > calendar.NoAccess || pending && denied[s.User.ID]) {
+			edits = append(edits, calendar.ShareEdit{With: s.User})
+		}
+		groups = groups || s.User.Group && pending
+	}
+	return edits, r.mayDeny(all, groups)
+}
+
+// mayDeny checks that a list only denies users who have no access. Shares have no exceptions: a user who has access as
+// a member of a group, or as a delegate, keeps it.
+func (r *resource) mayDeny(all []grants, groups bool) error {
+	for _, g := range all {
+		if !g.deny {
+			continue
+		}
+		delegates, err := r.x.Service.Delegates(r.x.R.Context(), r.x.caller)
+		if err != nil {
+			return err
+		}
+		switch {
+		case g.user.Group:
+			return dav.Breach("d:no-ace-conflict", "the members of %q cannot be denied access: name users", g.user.Name)
+		case groups:
+			return dav.Breach("d:no-ace-conflict", "%q cannot be denied access next to a group", g.user.Name)
+		case slices.ContainsFunc(delegates, func(d calendar.Delegation) bool { return d.Delegate.ID == g.user.ID }):
+			return dav.Breach("d:no-ace-conflict", "%q is a delegate, who has access to all calendars", g.user.Name)
+		}
+	}
+	return nil
 }
 
 // readEntry adds the privileges of an entry to those of the list so far.
@@ -104,23 +136,24 @@ func (r *resource) readEntry(e aclEntry, all []grants) ([]grants, error) {
 	switch {
 	case e.Invert != nil:
 		return nil, dav.Breach("d:no-invert", "an entry names users who have access, not all others")
-	case e.Deny != nil:
-		return nil, dav.Breach("d:grant-only", "entries can only grant privileges")
 	case e.Inherited != nil:
 		return nil, dav.Breach("d:no-inherited-ace-conflict", "no entry of a calendar is inherited")
-	case e.Principal == nil || len(e.Principal.Children) != 1 || e.Grant == nil:
-		return nil, dav.Refuse(http.StatusBadRequest, "DAV:ace needs one principal and DAV:grant")
+	case e.Principal == nil || len(e.Principal.Children) != 1 || (e.Grant == nil) == (e.Deny == nil):
+		return nil, dav.Refuse(http.StatusBadRequest, "DAV:ace needs one principal, and DAV:grant or DAV:deny")
 	}
-	who := e.Principal.Children[0]
+	who, tags := e.Principal.Children[0], privilegesIn(cmp.Or(e.Grant, e.Deny))
 	if isOwner(r, who) {
 		// Clients send back the entry that they have read.
-		if tags := privilegesIn(e.Grant); len(tags) != 1 || tags[0] != dav.Name("all") {
+		if e.Deny != nil || len(tags) != 1 || tags[0] != dav.Name("all") {
 			return nil, dav.Breach("d:no-protected-ace-conflict", "the owner has all privileges")
 		}
 		return all, nil
 	}
 	if e.Protected != nil {
 		return nil, dav.Breach("d:no-protected-ace-conflict", "only the owner's entry is protected")
+	}
+	if e.Grant != nil && changesNothing(who, tags) {
+		return all, nil
 	}
 	user, err := r.principalIn(who)
 	if err != nil {
@@ -135,12 +168,23 @@ func (r *resource) readEntry(e aclEntry, all []grants) ([]grants, error) {
 	if at < 0 {
 		at, all = len(all), append(all, grants{user: user})
 	}
-	for _, name := range privilegesIn(e.Grant) {
+	for _, name := range tags {
+		if e.Deny != nil && supportedPrivileges().has(name) {
+			all[at].deny = true
+			continue
+		}
 		if err := all[at].grant(name); err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
+}
+
+// changesNothing reports whether an entry lets users see their own privileges, and nothing else. RFC 3744 appendix B:
+// a PROPFIND needs DAV:read as well, and here all who have that see their privileges.
+func changesNothing(who dav.Element, tags []xml.Name) bool {
+	everyone := who.XMLName == dav.Name("authenticated") || who.XMLName == dav.Name("all")
+	return everyone && len(tags) == 1 && tags[0] == dav.Name("read-current-user-privilege-set")
 }
 
 // isOwner reports whether a principal is the owner of the calendar, by name or as DAV:property.
@@ -190,8 +234,16 @@ func (g *grants) grant(name xml.Name) error {
 		g.read = true
 	case dav.Name("write"):
 		g.write = true
+	case dav.Name("bind"):
+		g.bind = true
+	case dav.Name("unbind"):
+		g.unbind = true
+	case dav.Name("write-content"), dav.Name("write-properties"):
+		g.part = true
+	case dav.Name("read-current-user-privilege-set"):
+		g.own = true
 	default:
-		if supportedPrivileges().hasAbstract(name) {
+		if supportedPrivileges().has(name) {
 			return dav.Breach("d:no-abstract", "%q cannot be granted alone: grant read-free-busy, read or write",
 				name.Local)
 		}
@@ -201,33 +253,37 @@ func (g *grants) grant(name xml.Name) error {
 	return nil
 }
 
-// hasAbstract reports whether an abstract privilege of that name is in the tree.
-func (n privilegeNode) hasAbstract(name xml.Name) bool {
+// has reports whether a privilege of that name is in the tree.
+func (n privilegeNode) has(name xml.Name) bool {
 	space, local, _ := strings.Cut(n.tag, ":")
-	named := name == dav.Name(local) && space == "d" || name == caldavName(local) && space == "c"
-	if named && n.abstract {
+	if name == dav.Name(local) && space == "d" || name == caldavName(local) && space == "c" {
 		return true
 	}
-	for _, inner := range n.within {
-		if inner.hasAbstract(name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.within, func(inner privilegeNode) bool { return inner.has(name) })
 }
 
-// access returns the share that grants the privileges.
+// access returns the share that grants the privileges. Users who may add and remove objects can replace each object, so
+// bind and unbind together are write.
 func (g *grants) access() (calendar.Access, error) {
+	write := g.write || g.bind && g.unbind
 	switch {
-	case g.write && g.read:
+	case g.deny && (write || g.bind || g.unbind || g.part || g.read || g.busy):
+		return calendar.NoAccess, dav.Breach("d:no-ace-conflict",
+			"%q is granted some privileges and denied others: grant those that remain", g.user.Name)
+	case write && g.read:
 		return calendar.WriteAccess, nil
-	case g.write:
+	case write:
 		return calendar.NoAccess, dav.Breach("d:not-supported-privilege", "grant %q read together with write",
 			g.user.Name)
+	case g.bind || g.unbind || g.part:
+		return calendar.NoAccess, dav.Breach("d:no-ace-conflict",
+			"%q cannot have a part of write: grant write, or bind with unbind", g.user.Name)
 	case g.read:
 		return calendar.ReadAccess, nil
 	case g.busy:
 		return calendar.FreeBusyAccess, nil
+	case g.own, g.deny:
+		return calendar.NoAccess, nil
 	}
 	return calendar.NoAccess, dav.Refuse(http.StatusBadRequest, "the entry of %q grants no privilege", g.user.Name)
 }

@@ -99,6 +99,8 @@ type Mirrored struct {
 	Round int64
 	// Fault is the reason why the object's current state was not taken over.
 	Fault string
+	// Unseen is set while no listing has included an object that was created here.
+	Unseen bool
 }
 
 // twin is the prefix of the stored UID of a hidden object: another object of its calendar has the same UID.
@@ -220,6 +222,8 @@ type MirrorKeeper interface {
 	MirrorRound(ctx context.Context, id CalendarID, round int64) (listed, missing int64, err error)
 	// MirrorFaults counts the objects that could not be taken over.
 	MirrorFaults(ctx context.Context, id CalendarID) (int64, error)
+	// MirrorUnseen reports whether a calendar has unseen objects.
+	MirrorUnseen(ctx context.Context, id CalendarID) (bool, error)
 }
 
 // Outgoing is a write to a linked calendar on its way to the source. Nil Data deletes the object.
@@ -229,7 +233,12 @@ type Outgoing struct {
 	Data     []byte
 	// Quiet suppresses messages to attendees, for objects that are imported, moved or restored from the trash.
 	Quiet bool
+	// Base is the object's ETag here when the change was decided, "" if there was none.
+	Base ETag
 }
+
+// ErrMovedOn means that an object has changed here since a change of it was decided, so it must be decided again.
+var ErrMovedOn = errors.New("it has changed meanwhile")
 
 // ErrElsewhere is the cause of an Unavailable error that a linked account is to blame for. The store and everything
 // else still work.
@@ -277,7 +286,9 @@ type Arrival struct {
 	// Sweep also deletes all objects that the current round has not listed. Careful keeps them for now if they are most
 	// of the calendar, until another listing lacks them, too.
 	Sweep, Careful bool
-	Fence          Fence
+	// UpToDate is set on the last page of the changes since a cursor.
+	UpToDate bool
+	Fence    Fence
 }
 
 // Arriving is an object as its source has it. Nil Data means that the object exists unchanged.

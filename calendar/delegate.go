@@ -16,6 +16,9 @@ type Delegation struct {
 // MaxDelegates limits the delegates of a user.
 const MaxDelegates = 20
 
+// MaxDelegators limits the users who have the same delegate: their calendars are in the delegate's lists.
+const MaxDelegators = 100
+
 // DelegateReader is the part of a Store that reads delegations.
 type DelegateReader interface {
 	// Delegates returns a user's delegates, sorted by name.
@@ -33,6 +36,8 @@ type DelegateKeeper interface {
 	// HoldDelegation returns the access that a user has as a delegate of an owner now, NoAccess if none. It does not
 	// change before the commit.
 	HoldDelegation(ctx context.Context, owner, delegate UserID) (Access, error)
+	// CountDelegators returns how many users have a delegate. It includes users who are disabled or blocked.
+	CountDelegators(ctx context.Context, delegate UserID) (int64, error)
 	// PutDelegation stores a delegation, in place of an existing one of the two users.
 	PutDelegation(ctx context.Context, d Delegation) error
 	// DropDelegation deletes a delegation; NotFound when there is none.

@@ -137,6 +137,8 @@ type SchedulingKeeper interface {
 	// PutInboxItems adds messages to users' inboxes in the given order; the oldest messages make room for them. It
 	// skips users that no longer exist. The inbox sets Version.
 	PutInboxItems(ctx context.Context, items []InboxEntry) error
+	// CountProposals counts the proposals to a user but one, and their bytes. It includes removed messages.
+	CountProposals(ctx context.Context, user UserID, but ObjectName) (count, bytes int64, err error)
 	// DropInboxItem deletes a message if it exists, including a proposal that was removed from the inbox. If seen
 	// is not 0, it is Stale if the message has another version or is gone.
 	DropInboxItem(ctx context.Context, user UserID, name ObjectName, seen Version) error

@@ -64,6 +64,11 @@ func (t shareTx) HoldDelegation(ctx context.Context, owner, delegate calendar.Us
 	return calendar.ParseAccess(found[0]), nil
 }
 
+// CountDelegators implements [calendar.Tx].
+func (t shareTx) CountDelegators(ctx context.Context, delegate calendar.UserID) (int64, error) {
+	return db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM delegates WHERE delegate_id = $1`, delegate)
+}
+
 // PutDelegation implements [calendar.Tx].
 func (t shareTx) PutDelegation(ctx context.Context, d calendar.Delegation) error {
 	if d.Access != calendar.ReadAccess && d.Access != calendar.WriteAccess {

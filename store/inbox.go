@@ -17,6 +17,10 @@ import (
 // other messages do not evict them.
 const inboxMost = 500
 
+// inboxBytes limits the messages of an inbox in bytes, as stored. Only messages of more than inboxBytes/inboxMost are
+// worth a look at the sum: as many smaller ones as fit have at most inboxBytes. So an inbox has at most twice that.
+const inboxBytes = 16 << 20
+
 // scanInboxItem scans a message. If it cannot be unpacked it has no text, and its CheckText says so.
 func scanInboxItem(row db.Scanner) (calendar.InboxItem, error) {
 	var i calendar.InboxItem
@@ -151,6 +155,13 @@ func (t *transaction) fillInboxes(ctx context.Context, items map[calendar.UserID
 				append([]any{t.store.now(), inboxMost, []byte{}}, users...)...); err != nil {
 				return err
 			}
+			if i.Method == calendar.MethodCounter || len(data) <= inboxBytes/inboxMost {
+				continue
+			}
+			if err := t.Later(ctx, db.Ignore, makeRoomOfBytes.of(t.Of()),
+				append([]any{t.store.now(), inboxBytes, []byte{}}, users...)...); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -175,7 +186,15 @@ var (
 				AND o.version <= i.version - $2 AND o.method <> 'COUNTER' ORDER BY o.gone, o.version LIMIT 1) AS oldest
 			FROM inboxes i WHERE i.version > $2 AND i.user_id§) f
 		WHERE f.oldest IS NOT NULL AND inbox_items.user_id = f.user_id AND inbox_items.name = f.oldest`)
-	// makeRoomForProposal does the same for proposals. A row without a method is no longer a proposal.
+	// makeRoomOfBytes removes the oldest messages of each inbox that is over the limit in bytes.
+	makeRoomOfBytes = withList(4, `UPDATE inbox_items SET gone = $1, data = $3, version = f.version FROM (
+			SELECT i.user_id, i.version, o.name, SUM(octet_length(o.data))
+				OVER (PARTITION BY o.user_id ORDER BY o.version DESC, o.name) AS total
+			FROM inboxes i JOIN inbox_items o ON o.user_id = i.user_id AND o.gone IS NULL AND o.method <> 'COUNTER'
+			WHERE i.user_id§) f
+		WHERE f.total > $2 AND inbox_items.user_id = f.user_id AND inbox_items.name = f.name`)
+	// makeRoomForProposal removes the oldest proposal of each inbox that is over the limit, after changes at the same
+	// time. A row without a method is no longer a proposal.
 	makeRoomForProposal = withList(4, `UPDATE inbox_items
 			SET gone = COALESCE(gone, $1), data = $3, method = '', version = f.version FROM (
 			SELECT i.user_id, i.version, (SELECT o.name FROM inbox_items o
@@ -184,6 +203,16 @@ var (
 			FROM inboxes i WHERE i.version > $2 AND i.user_id§) f
 		WHERE f.oldest IS NOT NULL AND inbox_items.user_id = f.user_id AND inbox_items.name = f.oldest`)
 )
+
+// CountProposals implements [calendar.Tx].
+func (t schedulingTx) CountProposals(
+	ctx context.Context, user calendar.UserID, but calendar.ObjectName,
+) (count, bytes int64, err error) {
+	found, err := db.RowOf(ctx, t, db.ScanInto(func(n *[2]int64) []any { return []any{&n[0], &n[1]} }),
+		`SELECT COUNT(*), COALESCE(SUM(octet_length(data)), 0) FROM inbox_items
+			WHERE user_id = $1 AND method = 'COUNTER' AND name <> $2`, user, but)
+	return found[0], found[1], err
+}
 
 // DropInboxItem implements [calendar.Tx].
 func (t schedulingTx) DropInboxItem(

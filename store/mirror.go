@@ -221,12 +221,12 @@ func (s mirrorStore) SetMirrorError(ctx context.Context, id calendar.CalendarID,
 	return s.run(ctx, `UPDATE mirrors SET error = $2 WHERE calendar_id = $1 AND error <> $2`, id, why)
 }
 
-const selectMirrored = `SELECT ref, version, uid, round, fault FROM mirror_objects WHERE calendar_id = $1 `
+const selectMirrored = `SELECT ref, version, uid, round, fault, unseen FROM mirror_objects WHERE calendar_id = $1 `
 
 var mirroredRefs = withList(2, selectMirrored+`AND ref§`)
 
 var scanMirrored = db.ScanInto(func(m *calendar.Mirrored) []any {
-	return []any{&m.Ref, &m.Version, &m.UID, &m.Round, &m.Fault}
+	return []any{&m.Ref, &m.Version, &m.UID, &m.Round, &m.Fault, &m.Unseen}
 })
 
 // Mirrored implements [calendar.Accounts].
@@ -315,11 +315,12 @@ func (t mirrorTx) PutMirrored(ctx context.Context, id calendar.CalendarID, m cal
 	if err != nil {
 		return err
 	}
-	return t.Later(ctx, db.Ignore, `INSERT INTO mirror_objects (calendar_id, ref, uid, version, round, fault)
-		VALUES ($1, $2, $3, $4, $5, $6)
+	return t.Later(ctx, db.Ignore, `INSERT INTO mirror_objects (calendar_id, ref, uid, version, round, fault, unseen)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (calendar_id, ref) DO UPDATE
-		SET uid = excluded.uid, version = excluded.version, round = excluded.round, fault = excluded.fault`,
-		id, m.Ref, m.UID, m.Version, m.Round, m.Fault)
+		SET uid = excluded.uid, version = excluded.version, round = excluded.round, fault = excluded.fault,
+			unseen = excluded.unseen`,
+		id, m.Ref, m.UID, m.Version, m.Round, m.Fault, m.Unseen)
 }
 
 // DropMirrored implements [calendar.Tx].
@@ -348,6 +349,13 @@ func (t mirrorTx) MirrorRound(
 func (t mirrorTx) MirrorFaults(ctx context.Context, id calendar.CalendarID) (int64, error) {
 	return db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM mirror_objects
 		WHERE calendar_id = $1 AND fault <> ''`, id)
+}
+
+// MirrorUnseen implements [calendar.MirrorKeeper].
+func (t mirrorTx) MirrorUnseen(ctx context.Context, id calendar.CalendarID) (bool, error) {
+	n, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM mirror_objects WHERE calendar_id = $1 AND unseen`,
+		id)
+	return n > 0, err
 }
 
 // Fence implements [calendar.MirrorKeeper]. The UPDATE locks the lease's row, so another process cannot take

@@ -14,7 +14,8 @@ import (
 type Sources interface {
 	// Send writes to the sources of calendars: new objects first, the others in the given order. Until done is called,
 	// no other process writes to these calendars or syncs them. Its argument says whether one did nevertheless. Send
-	// returns the results of the writes.
+	// returns the results of the writes. It writes nothing and returns [calendar.ErrMovedOn] if an object has another
+	// ETag here than its Base.
 	Send(ctx context.Context, c calendar.Caller, all []calendar.Outgoing) (sent []calendar.Sent, done func(lost bool),
 		err error)
 	// Renoted is called after apps have changed the dead properties of a calendar that is Followed.
@@ -84,23 +85,32 @@ func (w *Tx) NoteFollowed(cal calendar.Calendar) {
 }
 
 // queueForSource queues the write of an object in a linked calendar; nil data deletes it. The last write of a UID wins.
-func (w *Tx) queueForSource(cal calendar.CalendarID, o calendar.Object, data []byte) {
-	next := calendar.Outgoing{Calendar: cal, UID: o.UID, Data: data, Quiet: !w.notifying[ObjectKey{cal, o.UID}]}
+func (w *Tx) queueForSource(cal calendar.CalendarID, o calendar.Object, data []byte, base calendar.ETag) {
+	next := calendar.Outgoing{
+		Calendar: cal, UID: o.UID, Data: data, Quiet: !w.notifying[ObjectKey{cal, o.UID}], Base: base,
+	}
 	i := slices.IndexFunc(w.outgoing, func(g calendar.Outgoing) bool { return g.Calendar == cal && g.UID == o.UID })
 	if i < 0 {
 		w.outgoing = append(w.outgoing, next)
 		return
 	}
+	next.Base = w.outgoing[i].Base
 	w.outgoing[i] = next
 }
 
 // useSourceVersion replaces an object of a linked calendar with its source's version, if it was sent there.
-func (w *Tx) useSourceVersion(ctx context.Context, cal calendar.Calendar, o *calendar.Object) error {
+func (w *Tx) useSourceVersion(
+	ctx context.Context, cal calendar.Calendar, o *calendar.Object, old *calendar.Object,
+) error {
 	if !cal.Origin.Mirrors() || w.FromSource {
 		return nil
 	}
 	o.ScheduleTag = ""
-	w.queueForSource(cal.ID, *o, o.Data)
+	base := calendar.ETag("")
+	if old != nil && !old.Deleted {
+		base = old.ETag
+	}
+	w.queueForSource(cal.ID, *o, o.Data, base)
 	sent, ok := w.writes.sent[ObjectKey{cal.ID, o.UID}]
 	if !ok || !bytes.Equal(sent.Outgoing.Data, o.Data) {
 		return nil

@@ -159,8 +159,11 @@ func (s *Writer) ChangePart(ctx context.Context, c calendar.Caller, unit *calend
 			also = slices.Compact(slices.Sorted(slices.Values(append(also, more.calendars...))))
 		} else if first, ok := errors.AsType[*unsentError](err); !ok {
 			break
-		} else if err = writes.send(ctx, s.sources, c, first.outgoing); err != nil {
-			break
+		} else {
+			err = writes.send(ctx, s.sources, c, first.outgoing)
+			if err != nil && !errors.Is(err, calendar.ErrMovedOn) {
+				break
+			}
 		}
 		err = attempt()
 	}
@@ -332,7 +335,7 @@ func (w *Tx) writeObject(
 		return o, err
 	}
 	o.Version = cal.Version
-	if err := w.useSourceVersion(ctx, cal.Calendar, &o); err != nil {
+	if err := w.useSourceVersion(ctx, cal.Calendar, &o, old); err != nil {
 		return o, err
 	}
 	if err := w.PutObject(ctx, o); err != nil {
@@ -355,7 +358,7 @@ func (w *Tx) Bury(ctx context.Context, o calendar.Object) error {
 		return err
 	}
 	if cal.Origin.Mirrors() && !w.FromSource {
-		w.queueForSource(cal.ID, o, nil)
+		w.queueForSource(cal.ID, o, nil, o.ETag)
 	}
 	if err := w.BuryObject(ctx, o.Calendar, o.Name, cal.Version); err != nil {
 		return err

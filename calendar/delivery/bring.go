@@ -15,7 +15,12 @@ const (
 	dailyEvents    = 500
 	dailyProposals = 50
 	dailyBytes     = 32 << 20
-	dayLength      = 24 * time.Hour
+	// proposalMost and proposalBytes limit the undecided proposals to a user. dailyProposalBytes leaves room for other
+	// senders.
+	dailyProposalBytes = 8 << 20
+	proposalMost       = 500
+	proposalBytes      = 32 << 20
+	dayLength          = 24 * time.Hour
 	// countersMost bounds the number of counters. Dropping a counter restarts its limit.
 	countersMost = 100_000
 )
@@ -31,17 +36,20 @@ type amount struct {
 	since             time.Time
 	events, proposals int
 	bytes             int64
+	proposalBytes     int64
 }
 
 // with returns the sum.
 func (b amount) with(more amount) amount {
 	b.events, b.proposals, b.bytes = b.events+more.events, b.proposals+more.proposals, b.bytes+more.bytes
+	b.proposalBytes += more.proposalBytes
 	return b
 }
 
 // tooMuch reports whether the amount exceeds a limit.
 func (b amount) tooMuch() bool {
-	return b.events > dailyEvents || b.proposals > dailyProposals || b.bytes > dailyBytes
+	return b.events > dailyEvents || b.proposals > dailyProposals || b.bytes > dailyBytes ||
+		b.proposalBytes > dailyProposalBytes
 }
 
 // deliveries counts deliveries. Each process counts by itself from its start. That is good enough, because the limits
@@ -106,6 +114,10 @@ func (m *meeting) admits(
 	}
 	return m.mayDeliver(route{from, user.ID}, more)
 }
+
+// errFullOfProposals refuses a proposal while the organizer has not decided about others. An older one does not make
+// room, because its sender was told that it arrived. A mail is tried again later.
+var errFullOfProposals = calendar.Errorf(calendar.Unavailable, "", "the organizer has too many undecided proposals")
 
 // errDailyLimit is the error for an external message that exceeds the limits.
 func errDailyLimit() error {

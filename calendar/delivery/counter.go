@@ -140,7 +140,7 @@ func (m *meeting) sendProposal(ctx context.Context, msg schedule.Message) error 
 	case err == nil:
 		m.noteDelivery(msg, statusDelivered)
 		return nil
-	case calendar.ReasonOf(err) == calendar.TooLarge:
+	case calendar.ReasonOf(err) == calendar.TooLarge || errors.Is(err, errFullOfProposals):
 		m.noteDelivery(msg, statusRefused)
 	default:
 		m.noteDelivery(msg, statusForbidden)
@@ -215,8 +215,16 @@ func (m *meeting) propose(ctx context.Context, of route, stored *content.Object,
 	item.Name = change.HashedName(calendar.UID(strings.Join([]string{
 		string(msg.Method), string(m.uid()), subject, string(msg.From),
 	}, "\n")))
-	if !m.mayDeliver(of, amount{proposals: 1, bytes: int64(len(item.Data))}) {
+	size := int64(len(item.Data))
+	if !m.mayDeliver(of, amount{proposals: 1, bytes: size, proposalBytes: size}) {
 		return errDailyLimit()
+	}
+	count, bytes, err := m.CountProposals(ctx, of.to, item.Name)
+	if err != nil {
+		return err
+	}
+	if count >= proposalMost || bytes+size > proposalBytes {
+		return errFullOfProposals
 	}
 	m.AddInboxItem(of.to, item)
 	return nil

@@ -339,7 +339,7 @@ func (m *incoming) fileProposal(ctx context.Context, msg schedule.Message) error
 		return err
 	}
 	switch err := m.propose(ctx, route{string(msg.From), m.user.ID}, stored, msg); {
-	case err == nil || calendar.ReasonOf(err) == calendar.TooLarge:
+	case err == nil || calendar.ReasonOf(err) == calendar.TooLarge || errors.Is(err, errFullOfProposals):
 		return err
 	case errors.Is(err, schedule.ErrUninvited):
 		return calendar.Errorf(calendar.Forbidden, "", "the event does not invite %s", msg.From)

@@ -162,7 +162,7 @@ func (a *arriving) look(ctx context.Context, o calendar.Arriving) {
 	was, known := a.known[o.Ref]
 	same := known && was.Version == o.Version && o.Version != "" && (was.Fault == o.Fault || a.twin(was))
 	if o.Data == nil && o.Fault == "" || same {
-		if was.Round = o.Round; known {
+		if was.Round, was.Unseen = o.Round, false; known {
 			a.next = append(a.next, incoming{Mirrored: was})
 		}
 		return
@@ -343,6 +343,16 @@ func (a *arriving) remember(ctx context.Context, tx calendar.MirrorKeeper, all c
 		var err error
 		if all.Mirror.Faults, err = tx.MirrorFaults(ctx, a.in.ID); err != nil {
 			return err
+		}
+	}
+	if all.UpToDate {
+		// The changes since the last listing lack an object that was created here after it, so it may be deleted there.
+		unseen, err := tx.MirrorUnseen(ctx, a.in.ID)
+		if err != nil {
+			return err
+		}
+		if unseen {
+			all.Mirror.Cursor = "" // the next sync lists everything
 		}
 	}
 	return tx.PutMirror(ctx, all.Mirror)

@@ -57,8 +57,19 @@ func checkDelegate(d calendar.Delegation) error {
 // put stores a delegation, unless there are too many. had are the owner's delegates so far.
 func put(ctx context.Context, tx *change.Tx, had []calendar.Delegation, d calendar.Delegation) error {
 	known := slices.ContainsFunc(had, func(h calendar.Delegation) bool { return h.Delegate.ID == d.Delegate.ID })
-	if !known && len(had) >= calendar.MaxDelegates {
+	if known {
+		return tx.PutDelegation(ctx, d)
+	}
+	if len(had) >= calendar.MaxDelegates {
 		return errFull()
+	}
+	// Owners who appoint the same user at once may exceed the limit by a few.
+	others, err := tx.CountDelegators(ctx, d.Delegate.ID)
+	if err != nil {
+		return err
+	}
+	if others >= calendar.MaxDelegators {
+		return calendar.Errorf(calendar.Invalid, "", "%q takes no more delegations", d.Delegate.Name)
 	}
 	return tx.PutDelegation(ctx, d)
 }

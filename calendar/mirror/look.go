@@ -167,6 +167,7 @@ func (m *Mirror) take(
 	some, err := m.arrive(ctx, g, cal,
 		calendar.Arrival{
 			Mirror: end, Objects: arriving, Gone: page.Gone, Sweep: page.Whole && !page.More, Careful: true,
+			UpToDate: !page.Whole && !page.More,
 		})
 	all.Add(some)
 	return all, err

@@ -52,6 +52,10 @@ func (m *Mirror) Send(
 		map[calendar.CalendarID]calendar.Calendar{},
 		map[calendar.AccountID]calendar.Account{},
 	}
+	if err := p.unmoved(held, all); err != nil {
+		release()
+		return nil, nil, err
+	}
 	if all, err = p.newFirst(held, all); err != nil {
 		release()
 		return nil, nil, err
@@ -79,6 +83,21 @@ func (m *Mirror) Send(
 			p.hurryAll(ctx)
 		}
 	}, nil
+}
+
+// unmoved checks that no object has changed here while the change waited for the calendars: a sync may have brought a
+// newer version of the source, which the change would overwrite there.
+func (p *post) unmoved(ctx context.Context, all []calendar.Outgoing) error {
+	for _, o := range all {
+		now, err := p.Store.ObjectByUID(ctx, o.Calendar, o.UID)
+		if err != nil && calendar.ReasonOf(err) != calendar.NotFound {
+			return err
+		}
+		if now.ETag != o.Base {
+			return calendar.ErrMovedOn
+		}
+	}
+	return nil
 }
 
 // newFirst sorts the objects that their sources do not have yet to the front. If a later write is refused, a series
@@ -190,7 +209,9 @@ func (p *post) send(ctx context.Context, g grip, c calendar.Caller, o calendar.O
 	}
 	return calendar.Sent{
 		Outgoing: o, Data: made.Data,
-		Mirrored: calendar.Mirrored{Ref: made.Ref, Version: made.Version, UID: o.UID, Round: mirror.Round},
+		Mirrored: calendar.Mirrored{
+			Ref: made.Ref, Version: made.Version, UID: o.UID, Round: mirror.Round, Unseen: was.Ref == "" || was.Unseen,
+		},
 	}, nil
 }
 

@@ -36,8 +36,9 @@ type model struct {
 	fault func() (err error, lost bool)
 	// oldest is how far back cursors go, calls counts what was asked, writes what was written.
 	oldest, calls, writes int
-	// feed has everything listed each time.
+	// feed has everything listed each time. silent lists no deletion of what was created after the cursor.
 	feed     bool
+	silent   bool
 	readOnly bool
 	size     int
 	// quiet tells that of the last write no guest is to hear.
@@ -109,7 +110,7 @@ func (m *model) Changes(_ context.Context, remote, cursor string) (mirror.Change
 	for _, ref := range m.log[from:to] {
 		if o, ok := m.objects[ref]; ok {
 			page.Objects = append(page.Objects, o)
-		} else if !full {
+		} else if !full && (!m.silent || slices.Contains(m.log[:from], ref)) {
 			page.Gone = append(page.Gone, ref)
 		}
 	}
@@ -420,6 +421,9 @@ func TestWalk(t *testing.T) {
 		w := &walker{house: h, Rand: rand.New(rand.NewPCG(seed, 1)), cal: h.link()}
 		h.model.fault = w.trouble
 		for range steps {
+			if w.steps == steps/2 {
+				h.model.silent, h.model.size = true, 1000
+			}
 			w.step()
 		}
 		h.model.fault = func() (error, bool) { return nil, false }

@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -205,6 +206,25 @@ func TestDelegatesRefused(t *testing.T) {
 		if len(left) != calendar.MaxDelegates-1 || left[0].Delegate.Name != "usera" {
 			t.Errorf("after all writers were removed: %v", left)
 		}
+	})
+}
+
+// TestDelegateOfMany: the calendars of everyone who appoints a user are in that user's lists, so they are limited.
+func TestDelegateOfMany(t *testing.T) {
+	each(t, func(h *house) {
+		zoe := h.user("zoe").User
+		for i := range calendar.MaxDelegators {
+			owner := h.user(fmt.Sprintf("owner%d", i)).User
+			h.must(h.Store.Update(h.ctx, func(tx calendar.Tx) error {
+				return tx.PutDelegation(h.ctx, calendar.Delegation{
+					Owner: owner, Delegate: zoe, Access: calendar.ReadAccess, Created: h.Now(),
+				})
+			}))
+		}
+		_, err := h.AddDelegate(h.ctx, h.alice, "zoe", calendar.ReadAccess)
+		h.refused(err, calendar.Invalid, "", `"zoe" takes no more delegations`)
+		_, _, err = h.SetDelegates(h.ctx, h.alice, calendar.ReadAccess, []calendar.User{zoe})
+		h.refused(err, calendar.Invalid, "", `"zoe" takes no more delegations`)
 	})
 }
 

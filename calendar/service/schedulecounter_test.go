@@ -1,7 +1,9 @@
 package service_test
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +16,6 @@ import (
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/ical"
-	"caldav-mcp-server/internal/slowtest"
 )
 
 // at is a moment on the tenth of March, or later.
@@ -345,14 +346,12 @@ func TestNobodyFillsAnInboxWithProposals(t *testing.T) {
 				1)
 			return g.Receive(g.ctx, mailed(zoesMail, annsMail, calendar.MethodCounter, text))
 		}
-		large := slowtest.Rounds(t, slowtest.Big, 2, 10)
+		const large = 2
 		for i := range large {
 			g.must(counter(i, "DESCRIPTION:"+strings.Repeat("y", 3<<20)))
 		}
-		if large == 10 {
-			g.refused(counter(10, "DESCRIPTION:"+strings.Repeat("y", 3<<20)), calendar.TooLarge, calendar.RuleQuota,
-				"daily limit")
-		}
+		g.refused(counter(10, "DESCRIPTION:"+strings.Repeat("y", 3<<20)), calendar.TooLarge, calendar.RuleQuota,
+			"daily limit")
 		g.must(counter(11, ""))
 		found, err := g.Proposals(g.ctx, g.people["ann"].Caller, nil)
 		g.must(err)
@@ -361,6 +360,49 @@ func TestNobodyFillsAnInboxWithProposals(t *testing.T) {
 		}
 		g.Pass(25 * time.Hour)
 		g.want("the next day", g.propose(wishFor(60)), "ann@example.com COUNTER 1.2")
+	})
+}
+
+// TestFullOfProposals: no proposal makes room for another, as the organizer still decides about each. Its sender is
+// told, and a mail is taken later.
+func TestFullOfProposals(t *testing.T) {
+	invited(t, "ann bob", func(g *guests) {
+		g.save("ann", meetingOf(organizedByAnn, attendees("bob"), zoeComes, "RRULE:FREQ=DAILY;COUNT=9"))
+		ann := g.people["ann"].User.ID
+		g.must(g.Store.Update(g.ctx, func(tx calendar.Tx) error {
+			var all []calendar.InboxEntry
+			for i := range 8 {
+				all = append(all, calendar.InboxEntry{To: ann, InboxItem: calendar.InboxItem{
+					Name: calendar.ObjectName(fmt.Sprint(i)), Method: calendar.MethodCounter, Created: g.Now(),
+					Data: bytes.Repeat([]byte("x"), 4<<20-10),
+				}})
+			}
+			return tx.PutInboxItems(g.ctx, all)
+		}))
+		w := wish(10, 14)
+		w.Instance = at(10, 10)
+		g.want("a full inbox", g.propose(w), "ann@example.com COUNTER 5.3")
+		mail := func() error {
+			return g.Receive(g.ctx, mailed(zoesMail, annsMail, calendar.MethodCounter,
+				strings.Replace(meetingOf(organizedByAnn, zoeComes, "RECURRENCE-ID:20260310T100000Z"),
+					"DTSTART:20260310T10", "DTSTART:20260310T09", 1)))
+		}
+		g.refused(mail(), calendar.Unavailable, "", "too many undecided proposals")
+		g.must(g.Store.Update(g.ctx, func(tx calendar.Tx) error { return tx.DropInboxItem(g.ctx, ann, "0", 0) }))
+		g.must(mail())
+		g.must(g.Store.Update(g.ctx, func(tx calendar.Tx) error {
+			var all []calendar.InboxEntry
+			for i := range 492 { // with the mail and seven large ones
+				all = append(all, calendar.InboxEntry{To: ann, InboxItem: calendar.InboxItem{
+					Name: calendar.ObjectName(fmt.Sprint("small", i)), Method: calendar.MethodCounter, Created: g.Now(),
+					Data: []byte("x"),
+				}})
+			}
+			return tx.PutInboxItems(g.ctx, all)
+		}))
+		g.want("five hundred", g.propose(w), "ann@example.com COUNTER 5.3")
+		g.must(g.Store.Update(g.ctx, func(tx calendar.Tx) error { return tx.DropInboxItem(g.ctx, ann, "small7", 0) }))
+		g.want("with room", g.propose(w), "ann@example.com COUNTER 1.2")
 	})
 }
 

@@ -268,8 +268,18 @@ func mirrorRemembersObjects(b *bundle) {
 	ann := b.user("ann")
 	cal := b.mirror(ann, b.account(ann, "ics"))
 	one := calendar.Mirrored{Ref: "1", Version: "v1", UID: "u1", Round: 1}
-	two := calendar.Mirrored{Ref: "2", Version: "v2", UID: "u2", Round: 2, Fault: "broken"}
+	two := calendar.Mirrored{Ref: "2", Version: "v2", UID: "u2", Round: 2, Fault: "broken", Unseen: true}
+	unseen := func(want bool) {
+		b.Helper()
+		b.update(func(tx calendar.Tx) error {
+			got, err := tx.MirrorUnseen(b.Context(), cal.ID)
+			same(b, "unseen", got, want)
+			return err
+		})
+	}
+	unseen(false)
 	b.agree(cal.ID, one, two)
+	unseen(true)
 	for _, ask := range [][]string{nil, {"1", "2", "3"}} {
 		gives(b, "by ref", map[string]calendar.Mirrored{"1": one, "2": two})(b.Mirrored(b.Context(), cal.ID, ask))
 	}
@@ -297,6 +307,12 @@ func mirrorRemembersObjects(b *bundle) {
 	})
 	gives(b, "when one was dropped", map[string]calendar.Mirrored{"3": moved})(b.Mirrored(b.Context(),
 		cal.ID, []string{"2", "3"}))
+	moved.Unseen = true
+	b.agree(cal.ID, moved)
+	unseen(true)
+	moved.Unseen = false
+	b.agree(cal.ID, moved)
+	unseen(false)
 }
 
 func mirrorFindsGone(b *bundle) {

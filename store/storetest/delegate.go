@@ -51,6 +51,14 @@ func delegatesListed(b *bundle) {
 	gives(b, "bob's from others", []calendar.Delegation{
 		{Owner: ann, Access: calendar.WriteAccess, Created: first},
 	})(b.DelegatedTo(b.Context(), bob.ID))
+	b.update(func(tx calendar.Tx) error {
+		for user, want := range map[calendar.UserID]int64{ann.ID: 0, bob.ID: 1} {
+			n, err := tx.CountDelegators(b.Context(), user)
+			b.must(err)
+			same(b, "delegators", n, want)
+		}
+		return nil
+	})
 	same(b, "held", b.held(ann, bob), calendar.WriteAccess)
 	same(b, "held the other way", b.held(bob, ann), calendar.NoAccess)
 	b.refused(b.Update(b.Context(), func(tx calendar.Tx) error {

@@ -3,6 +3,7 @@ package storetest
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -30,6 +31,7 @@ func inboxTests() []test {
 		{"add, replace and remove messages", inboxTakes},
 		{"expire", inboxGrowsOld},
 		{"are limited", inboxBounded},
+		{"are limited in bytes", inboxBytesBounded},
 		{"show unverified invitations", unverifiedKept},
 		{"limit unverified invitations", unverifiedBounded},
 		{"keep removed proposals", proposalsStay},
@@ -423,6 +425,46 @@ func inboxByMethod(b *bundle) {
 		_, err = b.InboxItem(b.Context(), ann.ID, name)
 		same(b, string(name), calendar.ReasonOf(err), calendar.NotFound)
 	}
+}
+
+// inboxBytesBounded: 500 messages of the largest size would be gigabytes.
+func inboxBytesBounded(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	random := rand.NewChaCha8([32]byte{})
+	large := func(name string, size int) calendar.InboxItem {
+		i := b.item(name)
+		i.Data = make([]byte, size)
+		_, err := random.Read(i.Data)
+		b.must(err)
+		return i
+	}
+	wish := large("wish", 3<<20)
+	wish.Method = calendar.MethodCounter
+	b.deliver(ann, b.item("old"), wish)
+	b.deliver(bob, large("bobs", 1<<20))
+	same(b, "nothing is counted for others", b.proposalsOf(bob, ""), [2]int64{})
+	same(b, "proposals", b.proposalsOf(ann, ""), [2]int64{1, 3 << 20})
+	same(b, "proposals but that one", b.proposalsOf(ann, "wish"), [2]int64{})
+	for i := range 6 {
+		b.deliver(ann, large(fmt.Sprint("large", i), 3<<20))
+	}
+	var left []string
+	for _, i := range b.inbox(ann).Items {
+		if !i.Gone {
+			left = append(left, string(i.Name))
+		}
+	}
+	same(b, "left", left, []string{"large1", "large2", "large3", "large4", "large5", "wish"})
+	same(b, "bob's", b.inbox(bob).Items[0].Gone, false)
+}
+
+func (b *bundle) proposalsOf(user calendar.User, but calendar.ObjectName) (n [2]int64) {
+	b.Helper()
+	b.update(func(tx calendar.Tx) (err error) {
+		n[0], n[1], err = tx.CountProposals(b.Context(), user.ID, but)
+		return err
+	})
+	return n
 }
 
 func inboxBounded(b *bundle) {
