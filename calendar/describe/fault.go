@@ -196,8 +196,12 @@ var faults = map[string]faultText{
 	"too many logins at once; try again in a moment":                                {"fault.logins", ""},
 	"the mail could not be sent just now; try again in a while":                     {"fault.mail-away", ""},
 	"the mail server takes no mail to this address; is it written as it should be?": {"fault.mail-refused", ""},
-	"this instance and its series do not both take whole days":                      {"fault.mixed-days", ""},
-	"change the series without naming the instance":                                 {"fault.mixed-days-hint", ""},
+	"the meetings are cancelled, but %s to guests must be sent before the user is deleted: try " +
+		"again in a minute": {
+		"fault.mails-first", "mails",
+	},
+	"this instance and its series do not both take whole days": {"fault.mixed-days", ""},
+	"change the series without naming the instance":            {"fault.mixed-days-hint", ""},
 	"the name has a line break, another control character or bytes that are not UTF-8": {
 		"fault.name-characters", "",
 	},
@@ -217,6 +221,7 @@ var faults = map[string]faultText{
 	"%s has no mail address that is verified, so there is nowhere to send it":  {"fault.no-mail", "name"},
 	"this user gets no link to choose a password":                              {"fault.no-password-link", ""},
 	"no user %q has made you their delegate":                                   {"fault.no-principal", "name"},
+	"%q cannot get the calendars: choose another user who can sign in":         {"fault.no-successor", "name"},
 	"%.100q is no URL":                                                         {"fault.no-url", "text"},
 	"write it whole, such as https://example.com/page":                         {"fault.no-url-hint", ""},
 	"there is no user %q":                                                      {"fault.no-user", "name"},
@@ -275,6 +280,7 @@ var faults = map[string]faultText{
 	},
 	"that would be %d objects, and the account may have %d":           {"fault.quota-objects", "number most"},
 	"a reminder %d minutes before the start is more than a year away": {"fault.reminder-early", "number"},
+	"a room needs a mail address, at which it is invited":             {"fault.room-mail", ""},
 	"that is when the event takes place: propose another time":        {"fault.same-time", ""},
 	"you made %d new shares with %q in the last 24 hours, which is the limit": {
 		"fault.share-daily", "number name",

@@ -21,7 +21,7 @@ var verb = regexp.MustCompile(`%[.0-9]*[a-z]`)
 // errorsInPrograms makes an error of each text in the packages that pages call, as if it were a format.
 func errorsInPrograms(t *testing.T) (all []*calendar.Error) {
 	t.Helper()
-	for folder := range strings.FieldsSeq("auth calendar linked mail remind store") {
+	for folder := range strings.FieldsSeq("auth calendar cmd/caldav-mcp-server/app linked mail remind store") {
 		err := filepath.WalkDir("../../"+folder, func(path string, entry fs.DirEntry, err error) error {
 			name := entry.Name()
 			test := strings.HasSuffix(name, "_test.go")
