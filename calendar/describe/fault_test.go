@@ -131,7 +131,8 @@ func TestFaultsOfEnglish(t *testing.T) {
 	}{
 		{"de", unknown, "der Server meldet auf Englisch: the moon is 7; wait"},
 		{"en", unknown, "the moon is 7; wait"},
-		{"fr", advised, "vous partagez 7 agendas avec « ben », le maximum autorisé ; arrêtez un partage qui ne sert plus"},
+		{"fr", advised, "" +
+			"vous partagez 7 agendas avec « ben », le maximum autorisé ; arrêtez un partage qui ne sert plus"},
 		{"de", nested, "x.org kann nicht verknüpft werden: die Antwort ist 404"},
 		{"de", page, "der Mond ist rund"},
 		{"en", known, `there is no user "a\u202eb"`},
