@@ -39,7 +39,7 @@ func (s *Directory) CreateGroup(ctx context.Context, name, title string) (calend
 	if err != nil {
 		return calendar.User{}, err
 	}
-	if err := validateTitle("display name", title); err != nil {
+	if err := validateTitle(title); err != nil {
 		return calendar.User{}, err
 	}
 	g := calendar.User{

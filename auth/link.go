@@ -113,7 +113,7 @@ func (s *TokenIssuer) roomForLink(ctx context.Context, owner calendar.UserID, no
 }
 
 func (spec LinkSpec) validate(now time.Time) error {
-	if err := validateTitle("link's name", spec.Name); err != nil {
+	if err := validateTitle(spec.Name); err != nil {
 		return err
 	}
 	if spec.Access != calendar.ReadAccess && spec.Access != calendar.FreeBusyAccess {

@@ -60,7 +60,7 @@ func (s *SignInFlow) AddPasskey(ctx context.Context, site passkey.Site, session 
 	if name = strings.TrimSpace(name); name == "" {
 		return nil, invalid("a passkey needs a name that tells it from others, such as \"Laptop\"")
 	}
-	if err := validateTitle("passkey's name", name); err != nil {
+	if err := validateTitle(name); err != nil {
 		return nil, err
 	}
 	p, err := s.personOf(ctx, u)

@@ -122,7 +122,7 @@ func (spec TokenSpec) validate(now time.Time) error {
 	if strings.TrimSpace(spec.Name) == "" {
 		return invalid("a token needs a name for its purpose, such as \"Claude on laptop\"")
 	}
-	if err := validateTitle("token's name", spec.Name); err != nil {
+	if err := validateTitle(spec.Name); err != nil {
 		return err
 	}
 	// Some tools need no scope, and a token for only these has none.

@@ -114,7 +114,7 @@ func (e UserEdit) Validate() error {
 		text  *string
 		check func(string) error
 	}{
-		{e.DisplayName, func(text string) error { return validateTitle("display name", text) }},
+		{e.DisplayName, validateTitle},
 		{e.Email, validateEmail},
 		{e.Timezone, CheckTimezone},
 		{e.WeekStart, checkWeekStart},
@@ -181,12 +181,12 @@ func (s *Directory) ChangeUser(ctx context.Context, name string, e UserEdit) (ca
 }
 
 // validateTitle rejects texts that are too long or do not print as one line.
-func validateTitle(what, text string) error {
+func validateTitle(text string) error {
 	if utf8.RuneCountInString(text) > maxTitle {
-		return invalid("the %s is longer than %d characters", what, maxTitle)
+		return invalid("the name is longer than %d characters", maxTitle)
 	}
 	if !printable(text) {
-		return invalid("the %s has a line break, another control character or bytes that are not UTF-8", what)
+		return invalid("the name has a line break, another control character or bytes that are not UTF-8")
 	}
 	return nil
 }

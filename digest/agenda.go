@@ -32,6 +32,7 @@ func (m *Maker) tomorrow(
 	if err != nil {
 		return part, 0, err
 	}
+	found.Occurrences = query.Distinct(found.Occurrences)
 	for _, o := range found.Occurrences {
 		title := cmp.Or(content.TextOf(o.Component, "SUMMARY"), l.Text("planner.untitled"))
 		if content.WordOf(o.Component, "STATUS") == "CANCELLED" {

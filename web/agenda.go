@@ -111,6 +111,7 @@ func (p homePages) agenda(c clock) (agenda, error) {
 		a.Short, a.Crowded, days = days > 0, days <= 0, max(1, days)
 	}
 	a.Later = isoDate(grid.Midnight(from, days))
+	found.Occurrences = query.Distinct(found.Occurrences)
 	for day := range days {
 		a.add(c, grid.Midnight(from, day), found.Occurrences)
 	}

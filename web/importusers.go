@@ -85,8 +85,10 @@ func (p userPages) readUserList(text string) ([]userlist.Line, error) {
 	}
 	list, err := userlist.Read(strings.NewReader(text))
 	switch {
+	case calendar.ReasonOf(err) == calendar.Invalid:
+		return nil, err
 	case err != nil:
-		return nil, calendar.Errorf(calendar.Invalid, "", "%s", err.Error())
+		return nil, p.failed(calendar.Invalid, "error.english", "message", err.Error())
 	case len(list) > mostUsers:
 		return nil, p.wrong("import-users.too-long", "count", len(list), "most", mostUsers)
 	}
@@ -107,7 +109,7 @@ func (c *importUsersContent) count(p *pageRequest, outcomes []userlist.Outcome) 
 		if o.Error != nil {
 			_, line.Wrong = p.explain(o.Error)
 			if calendar.ReasonOf(o.Error) == calendar.Internal {
-				line.Wrong = sentence(o.Error.Error())
+				line.Wrong = sentence(p.lang.Text("error.english", "message", o.Error.Error()))
 			}
 		}
 		switch o.Outcome {

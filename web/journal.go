@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"net/url"
 
 	"caldav-mcp-server/calendar"
@@ -139,7 +140,11 @@ func (p journalPages) undo() error {
 		return err
 	}
 	undone, err := p.Service.Undo(p.r.Context(), p.caller(), id)
-	if err != nil {
+	known, ok := errors.AsType[*calendar.Error](err)
+	switch {
+	case ok && known.Reason == calendar.Stale && len(known.Left) == 0:
+		return p.failed(calendar.Stale, "error.undo-nothing")
+	case err != nil:
 		return err
 	}
 	return p.tellUndone(undone)
@@ -161,6 +166,9 @@ func (p journalPages) undoSince() error {
 	undone, err := p.Service.UndoSince(p.r.Context(), p.caller(), calendar.UndoSince{
 		Token: first.Token, At: first.At, LeaveChanged: true,
 	})
+	if calendar.ReasonOf(err) == calendar.NotFound {
+		return p.failed(calendar.NotFound, "error.undo-nothing")
+	}
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/describe"
 	"caldav-mcp-server/calendar/mirror"
 )
 
@@ -114,7 +115,8 @@ func (p linkedPages) linkedContent() (linkedContent, error) {
 	for _, l := range all {
 		a := linkedAccount{
 			ID: l.ID, Name: excerpt(l.Name), Kind: l.Kind, Address: excerpt(l.Address),
-			Wrong: excerpt(l.Error), Looked: p.lang.Text("linked.not-yet"), Mail: l.Mail, By: excerpt(l.Maker.Agent),
+			Wrong: excerpt(describe.Stored(p.lang, l.Error)),
+			Looked: p.lang.Text("linked.not-yet"), Mail: l.Mail, By: excerpt(l.Maker.Agent),
 		}
 		switch id := states[l.Status]; {
 		case l.Mail && l.Status == calendar.AccountSignIn:
@@ -146,7 +148,7 @@ func (p linkedPages) linkedContent() (linkedContent, error) {
 func (p linkedPages) wrongWith(m calendar.Mirror) string {
 	switch {
 	case m.Error != "":
-		return excerpt(m.Error)
+		return excerpt(describe.Stored(p.lang, m.Error))
 	case m.Faults > 0:
 		return p.lang.Text("linked.faults", "count", m.Faults)
 	}

@@ -179,11 +179,16 @@ func (p *pageRequest) explain(err error) (status int, text string) {
 	switch {
 	case !ok || reason == calendar.Internal:
 		return http.StatusInternalServerError, p.lang.Text("error.internal")
-	case reason == calendar.Forbidden, errors.Is(err, errNoPage):
+	case errors.Is(err, errNoPage), reason == calendar.Forbidden && !describe.Known(known):
 		return http.StatusNotFound, p.lang.Text("error.no-page")
+	case reason == calendar.Forbidden:
+		return http.StatusUnprocessableEntity, sentence(describe.Fault(p.lang, known))
 	}
 	if len(known.Left) > 0 {
 		return statuses[reason], sentence(p.clock().wording(excerpt).AllLeft(known.Left))
+	}
+	if id := describe.Instead(known); id != "" {
+		return statuses[reason], p.lang.Text(id)
 	}
 	return statuses[reason], sentence(describe.Fault(p.lang, known))
 }

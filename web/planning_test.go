@@ -665,3 +665,91 @@ func TestChangesStream(t *testing.T) {
 		}
 	})
 }
+
+// A guest who also sees the organizer's calendar sees an event once: their own copy, which can be answered.
+func TestGuestSharesOrganizersCalendar(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann, ben := h.user("ann"), h.user("ben")
+		for _, u := range []*calendar.User{&ann, &ben} {
+			h.mail(u, u.Name+"@example.org")
+		}
+		cal, own := h.made(ann, "Work"), h.made(ben, "Home")
+		h.share(ann, cal, ben, calendar.ReadAccess)
+		b, guest := h.as("ann"), h.as("ben")
+		b.get("/calendar/new?start=2026-05-05T10:00&calendar="+string(cal.ID)).submit("/calendar/new",
+			"title", "Talk", "guests", "Ben <ben@example.org>", "repeat", "daily", "ends", "count", "count", "3",
+		).shows(http.StatusOK, "saved")
+		h.put(callerOf(ann), cal, object("VEVENT", "alone", "Talk alone", "DTSTART:20260505T120000Z"))
+		href := regexp.MustCompile(`href="[^"]*/calendar/event/([^?"]+)\?[^"]*"[^>]*>`)
+		once := func(page shown, days int) {
+			t.Helper()
+			var mine, theirs int
+			for _, link := range href.FindAllStringSubmatch(page.shows(http.StatusOK).body, -1) {
+				if strings.Contains(link[0], "uid=alone") {
+					continue
+				}
+				switch link[1] {
+				case string(own.ID):
+					mine++
+				case string(cal.ID):
+					theirs++
+				default:
+					mine++ // the default calendar of the guest
+				}
+			}
+			if mine != days || theirs != 0 {
+				t.Errorf("%s links to %d own copies and %d of the organizer, want %d and 0", page.path, mine, theirs, days)
+			}
+		}
+		once(guest.get("/calendar/day/2026-05-06"), 1)
+		once(guest.get("/calendar/week/2026-05-05"), 3)
+		once(guest.get("/calendar/month/2026-05-05"), 3)
+		once(guest.get("/calendar/list/2026-05-05"), 3)
+		once(guest.get("/calendar/search?q=talk"), 1)
+		guest.get("/calendar/day/2026-05-05").shows(http.StatusOK, "Talk alone")
+		guest.get("/calendar/search?q=talk").shows(http.StatusOK, "Talk alone")
+		guest.get("?from=2026-05-06").shows(http.StatusOK, "10:00–11:00 Talk · Home").hides("Work (ann)")
+		guest.get(guest.get("/calendar/search?q=talk").link("Talk")).submit("/answer", "answer", "DECLINED").
+			shows(http.StatusOK, "Your answer is sent")
+		once(guest.get("/calendar/day/2026-05-06"), 1)
+		guest.get("/calendar/day/2026-05-06").shows(http.StatusOK, "declined")
+	})
+}
+
+// The page of an event names people who have only an address in it, if the visitor sees these users or met the people
+// in own events. It does not name other users.
+func TestNamesOfGuests(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		named := map[string]string{"ann": "Ann Lee", "ben": "Ben Ode", "cem": "Cem Kaya"}
+		users := map[string]calendar.User{}
+		for name, title := range named {
+			u := h.user(name)
+			_, err := h.auth.ChangeUser(h.Context(), name, auth.UserEdit{DisplayName: &title})
+			h.must(err)
+			h.mail(&u, name+"@example.org")
+			users[name] = u
+		}
+		ann, ben := users["ann"], users["ben"]
+		cal, own := h.made(ann, "Work"), h.made(ben, "Home")
+		h.share(ann, h.made(ann, "Other"), ben, calendar.ReadAccess)
+		h.put(callerOf(ann), cal, object("VEVENT", "n", "Talk", "DTSTART:20260505T080000Z",
+			"ORGANIZER:mailto:ann@example.org", "ATTENDEE:mailto:ann@example.org", "ATTENDEE:mailto:Ben@example.org",
+			"ATTENDEE;CN=cem@example.org:mailto:cem@example.org", "ATTENDEE:mailto:dora@example.com"))
+		guest := h.as("ben")
+		guest.get("").shows(http.StatusOK, "Talk , Tuesday 5 May 2026, 10:00 · Ann Lee")
+		talk := guest.get("/calendar/day/2026-05-05").link("Talk")
+		guest.get(talk).shows(http.StatusOK, "Organizer Ann Lee", "Ann Lee ann@example.org —", "Ben Ode Ben@example.org",
+			"Guests", "cem@example.org —", "dora@example.com —").hides("Cem Kaya")
+		h.put(callerOf(ben), own, object("VEVENT", "o", "Lunch", "DTSTART:20260506T080000Z",
+			"ORGANIZER:mailto:ben@example.org", "ATTENDEE;CN=Dora Diaz:mailto:DORA@example.com"))
+		guest.get(talk).shows(http.StatusOK, "Dora Diaz dora@example.com —").hides("Cem Kaya")
+		guest.get(talk).submit("/answer", "answer", "ACCEPTED", "comment", "With pleasure")
+		b := h.as("ann")
+		theirs := b.get(b.get("/calendar/day/2026-05-05").link("Talk")).
+			shows(http.StatusOK, "Ben Ode : With pleasure").hides("Cem Kaya")
+		b.get(theirs.link("Edit event")).submit("/edit", "start-time", "12:00", "end-time", "13:00").
+			shows(http.StatusOK, "Ben Ode (accepted)", "dora@example.com").hides("Cem Kaya")
+	})
+}

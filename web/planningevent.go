@@ -390,7 +390,7 @@ func (p planningPages) deleteEventForm() (c deleteEventContent, err error) {
 	if err != nil {
 		return c, err
 	}
-	return deleteEventContent{pl.Event(p.r.Context(), s), ask(pl.ToldOfDeletion(s))}, nil
+	return deleteEventContent{pl.Event(p.r.Context(), s), ask(pl.ToldOfDeletion(p.r.Context(), s))}, nil
 }
 
 func (p planningPages) deleteEvent() error {

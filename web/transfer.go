@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/describe"
 	"caldav-mcp-server/calendar/intake"
 )
 
@@ -125,6 +126,8 @@ type importState struct {
 	Changed string
 	Waits   bool
 	Percent int
+	// Problem is the reason why the import ended early.
+	Problem string
 }
 
 // Running reports whether the page changes by itself.
@@ -153,7 +156,8 @@ func (p transferPages) state(u calendar.Upload) (importState, error) {
 	r, err := intake.ReadReport(u)
 	s := importState{
 		ID: u.ID, Name: excerpt(u.Name), State: u.State, Report: r, Changed: p.clock().Moment(u.Changed),
-		Waits: p.Now().Sub(u.Changed) > waitsAfter,
+		Waits:   p.Now().Sub(u.Changed) > waitsAfter,
+		Problem: sentence(describe.Stored(p.lang, r.Problem)),
 	}
 	if r.Total > 0 {
 		s.Percent = min(100, 100*r.Done/r.Total)

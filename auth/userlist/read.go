@@ -82,6 +82,11 @@ func (w *Line) set(field, text string) error {
 	return nil
 }
 
+// refused is an error in the list.
+func refused(format string, args ...any) error {
+	return calendar.Errorf(calendar.Invalid, "", format, args...)
+}
+
 // known refuses an unknown field.
 func known(field string) error {
 	switch {
@@ -91,7 +96,7 @@ func known(field string) error {
 		return fmt.Errorf("the field %q is not allowed: users choose their own passwords, with the links that are "+
 			"printed", field)
 	}
-	return fmt.Errorf("there is no field %q; the fields are %s", field,
+	return refused("there is no field %q; the fields are %s", field,
 		strings.Join(slices.Sorted(maps.Keys(userFields)), ", "))
 }
 
@@ -105,11 +110,11 @@ func Read(r io.Reader) ([]Line, error) {
 		return nil, fmt.Errorf("reading the list: %w", err)
 	}
 	if len(data) > mostListed {
-		return nil, fmt.Errorf("the list has more than %s: split it", calendar.SizeText(mostListed))
+		return nil, refused("the list has more than %s: split it", calendar.SizeText(mostListed))
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(data) {
-		return nil, errors.New("the list is not UTF-8: save it as such")
+		return nil, refused("the list is not UTF-8: save it as such")
 	}
 	read := readUserTable
 	if first := bytes.TrimLeft(data, " \t\r\n"); len(first) > 0 && first[0] == '{' {
@@ -117,7 +122,7 @@ func Read(r io.Reader) ([]Line, error) {
 	}
 	all, err := read(data)
 	if err == nil && len(all) == 0 {
-		err = errors.New("the list contains no users")
+		err = refused("the list contains no users")
 	}
 	if err == nil {
 		checkNames(all)
@@ -133,9 +138,9 @@ func checkNames(all []Line) {
 		switch before := first[w.Name]; {
 		case w.Wrong != nil:
 		case w.Name == "":
-			w.Wrong = errors.New("it has no name")
+			w.Wrong = refused("it has no name")
 		case before != 0:
-			w.Wrong = fmt.Errorf("line %d is about %s, too", before, w.Name)
+			w.Wrong = refused("line %d is about %s, too", before, w.Name)
 		default:
 			first[w.Name] = w.Number
 			w.Wrong = w.Edit.Validate()
@@ -171,7 +176,7 @@ func readUserTable(data []byte) ([]Line, error) {
 		w := Line{}
 		w.Number, _ = r.FieldPos(0)
 		if len(cells) > len(heads) {
-			w.Wrong = fmt.Errorf("it has %d cells, but the header has %d", len(cells), len(heads))
+			w.Wrong = refused("it has %d cells, but the header has %d", len(cells), len(heads))
 		}
 		for i, cell := range cells[:min(len(cells), len(heads))] {
 			if err := w.set(heads[i], cell); err != nil && w.Wrong == nil {

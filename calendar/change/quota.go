@@ -66,6 +66,13 @@ func (w *Tx) CheckQuotas(ctx context.Context) error {
 	return nil
 }
 
+// exceeded are the messages for each limit of a quota.
+var exceeded = map[string]string{
+	"calendars": "that would be %d calendars, and the account may have %d",
+	"objects":   "that would be %d objects, and the account may have %d",
+	"bytes":     "that would be %d bytes, and the account may have %d",
+}
+
 // afford refuses growth over a user's quota. It reads the usage only if there is a quota and growth.
 func (w *Tx) afford(ctx context.Context, owner calendar.UserID, q calendar.Quota, grown calendar.Usage) error {
 	if !w.bounded(q, grown) {
@@ -82,10 +89,9 @@ func (w *Tx) afford(ctx context.Context, owner calendar.UserID, q calendar.Quota
 		return nil
 	case owner != w.Caller.User.ID:
 		return calendar.Errorf(calendar.TooLarge, calendar.RuleQuota,
-			"the calendar's owner has reached the limit of %s", what)
+			"the calendar's owner has reached a limit of their account")
 	}
-	return calendar.Errorf(calendar.TooLarge, calendar.RuleQuota, "that would be %d %s, and the account may have %d",
-		has, what, may).
+	return calendar.Errorf(calendar.TooLarge, calendar.RuleQuota, exceeded[what], has, may).
 		Advising("delete calendars and events (a deleted calendar counts until the trash is emptied), or ask the " +
 			"administrator for more room")
 }

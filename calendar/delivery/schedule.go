@@ -463,5 +463,7 @@ func refusal(err error) error {
 	if !ok {
 		return err
 	}
-	return calendar.Errorf(calendar.Forbidden, calendar.Rule(refused.Rule), "%s", refused.Message)
+	e := calendar.Errorf(calendar.Forbidden, calendar.Rule(refused.Rule), "%s", refused.Message)
+	e.Format, e.Args = refused.Format, refused.Args
+	return e
 }

@@ -35,6 +35,9 @@ const (
 type Error struct {
 	Code    Code
 	Message string
+	// Format and Args made the message.
+	Format string
+	Args   []any
 	// Hint says what to do instead, if the message does not make it clear.
 	Hint string
 }
@@ -48,7 +51,7 @@ func (f *Error) Error() string {
 }
 
 func fault(code Code, format string, args ...any) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Format: format, Args: args}
 }
 
 func (f *Error) hint(text string) *Error {

@@ -21,6 +21,7 @@ func Refusal(err error) error {
 		return err
 	}
 	e := calendar.Errorf(editReasons[refused.Code], "", "%s", refused.Message)
+	e.Format, e.Args = refused.Format, refused.Args
 	e.Hint, e.Cause = refused.Hint, refused
 	if refused.Code == edit.TooExpensive {
 		e.Rule = calendar.RuleMaxInstances

@@ -309,9 +309,9 @@ func asked(err error, at string) error {
 	if _, own := errors.AsType[*calendar.Error](err); own {
 		return err
 	}
-	e := calendar.Errorf(calendar.Invalid, "", "%s cannot be linked: %s", at, Told(err))
+	e := calendar.Errorf(calendar.Invalid, "", "%s cannot be linked: %s", at, why(err))
 	if errors.Is(err, ErrSignIn) {
-		e.Message = at + " does not accept this name and password"
+		e = calendar.Errorf(calendar.Invalid, "", "%s does not accept this name and password", at)
 	}
 	e.Cause = err
 	return e
@@ -431,7 +431,7 @@ func notRefreshed(err error, name string) error {
 	if _, own := errors.AsType[*calendar.Error](err); own {
 		return err
 	}
-	e := calendar.Errorf(calendar.Unavailable, "", "%s was not refreshed: %s", name, Told(err))
+	e := calendar.Errorf(calendar.Unavailable, "", "%s was not refreshed: %s", name, why(err))
 	e.Cause = errors.Join(calendar.ErrElsewhere, err)
 	return e
 }

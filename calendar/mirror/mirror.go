@@ -2,7 +2,6 @@ package mirror
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -95,7 +94,7 @@ func (m *Mirror) Serve(l Ledger) { m.ledger = l }
 func (m *Mirror) open(a calendar.Account) (Source, Provider, error) {
 	p, ok := m.Providers[a.Provider]
 	if !ok || m.Sealer == nil {
-		return nil, p, &Refusal{Why: fmt.Sprintf("this server is not set up for accounts of the kind %q", a.Provider)}
+		return nil, p, Refusef("this server is not set up for accounts of the kind %q", a.Provider)
 	}
 	secret, err := m.unseal(a)
 	if err != nil {

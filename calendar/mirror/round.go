@@ -279,6 +279,14 @@ const toldMost = 500
 
 // Told formats a source's error for the account's owner.
 func Told(err error) string {
+	return short(why(err).Error())
+}
+
+// short cuts a source's text, which may be of any length and in any encoding.
+func short(text string) string { return strings.ToValidUTF8(text[:min(len(text), toldMost)], "") }
+
+// why describes a source's error for the account's owner. Pages translate the description.
+func why(err error) *calendar.Error {
 	text := "it does not respond, or its response is not understood"
 	switch {
 	case errors.Is(err, ErrSignIn):
@@ -293,13 +301,15 @@ func Told(err error) string {
 	if later, ok := errors.AsType[*Later](err); ok {
 		text = later.Error()
 	}
-	if no, ok := errors.AsType[*Refusal](err); ok {
-		text = no.Why
-	}
 	if own, ok := errors.AsType[*calendar.Error](err); ok {
-		text = own.Error()
+		return own
 	}
-	return strings.ToValidUTF8(text[:min(len(text), toldMost)], "")
+	e := calendar.Errorf(calendar.Invalid, "", "%s", short(text))
+	e.Format, e.Args = text, nil
+	if no, ok := errors.AsType[*Refusal](err); ok {
+		e.Message, e.Format, e.Args = short(no.Why), no.Format, no.Args
+	}
+	return e
 }
 
 // forLog formats an error for the log, without any text from a source.

@@ -267,7 +267,7 @@ func refused(err error, from string) error {
 		return err
 	}
 	if no, ok := errors.AsType[*Refusal](err); ok {
-		return calendar.Errorf(calendar.Forbidden, "", "%s does not accept this: %s", from, no.Why)
+		return calendar.Errorf(calendar.Forbidden, "", "%s does not accept this: %s", from, why(no))
 	}
 	if errors.Is(err, ErrFull) {
 		e := calendar.Errorf(calendar.Unavailable, calendar.RuleDiskSpace,
@@ -285,7 +285,8 @@ func refused(err error, from string) error {
 	e.Hint, e.Cause = "try again later", errors.Join(calendar.ErrElsewhere, err)
 	if later, ok := errors.AsType[*Later](err); ok && later.After > 0 {
 		e.Again = later.After
-		e.Message = fmt.Sprintf("%s is busy; nothing was changed here", from)
+		busy := calendar.Errorf(calendar.Unavailable, "", "%s is busy; nothing was changed here", from)
+		e.Message, e.Format = busy.Message, busy.Format
 		e.Hint = fmt.Sprintf("try again in %d seconds", int64(math.Ceil(later.After.Seconds())))
 	}
 	return e

@@ -104,8 +104,10 @@ var (
 
 // Refusal means that a source refuses an object or an operation for good.
 type Refusal struct { //nolint:errname // primarily a response of a source, an error only in passing
-	// Why is a sentence for the user.
-	Why string
+	// Why is a sentence for the user. Format and Args made it.
+	Why    string
+	Format string
+	Args   []any
 	// Cause is the source's response, if there is one.
 	Cause error
 }
@@ -140,4 +142,6 @@ func (l *Later) Error() string {
 func (l *Later) Unwrap() error { return l.Cause }
 
 // Refusef returns a Refusal.
-func Refusef(format string, args ...any) error { return &Refusal{Why: fmt.Sprintf(format, args...)} }
+func Refusef(format string, args ...any) error { 
+	return &Refusal{Why: fmt.Sprintf(format, args...), Format: format, Args: args}
+}

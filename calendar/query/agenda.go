@@ -64,6 +64,29 @@ func (o Occurrence) Spot() Spot {
 	return Spot{o.Start.Time.Unix(), o.Calendar.ID, o.Object.UID, o.RecurrenceID.Time.Unix()}
 }
 
+// Distinct leaves out the copies of the caller's events in other users' calendars. An attendee who also sees the
+// organizer's calendar finds an event there again, but can only answer their own copy.
+func Distinct(all []Occurrence) []Occurrence {
+	type occurrence struct {
+		uid       calendar.UID
+		start, id int64
+	}
+	key := func(o Occurrence) occurrence {
+		return occurrence{o.Object.UID, o.Start.Time.Unix(), o.RecurrenceID.Time.Unix()}
+	}
+	foreign := func(o Occurrence) bool { return o.Calendar.Access != calendar.OwnerAccess }
+	if !slices.ContainsFunc(all, foreign) {
+		return all
+	}
+	own := map[occurrence]bool{}
+	for _, o := range all {
+		if !foreign(o) {
+			own[key(o)] = true
+		}
+	}
+	return slices.DeleteFunc(all, func(o Occurrence) bool { return foreign(o) && own[key(o)] })
+}
+
 // Agenda is the result of an [AgendaQuery].
 type Agenda struct {
 	// Occurrences are sorted by start.

@@ -16,11 +16,14 @@ const (
 type RefusalError struct {
 	Rule    Rule
 	Message string
+	// Format and Args made the message.
+	Format string
+	Args   []any
 }
 
 // Error returns the message.
 func (e *RefusalError) Error() string { return e.Message }
 
 func refuse(rule Rule, format string, args ...any) error {
-	return &RefusalError{rule, fmt.Sprintf(format, args...)}
+	return &RefusalError{rule, fmt.Sprintf(format, args...), format, args}
 }

@@ -55,7 +55,8 @@ func TestQuota(t *testing.T) {
 		shared, err := h.Calendar(h.ctx, h.bob, cal.ID)
 		h.must(err)
 		_, err = h.Put(h.ctx, h.bob, shared, calendar.Draft{Name: "d.ics", Data: []byte(event("d", 1, "by bob"))})
-		h.refused(err, calendar.TooLarge, calendar.RuleQuota, "the calendar's owner has reached the limit of objects")
+		h.refused(err, calendar.TooLarge, calendar.RuleQuota,
+			"the calendar's owner has reached a limit of their account")
 		if got := h.used(h.bob); got != (calendar.Usage{}) {
 			t.Errorf("bob pays for alice's: %+v", got)
 		}

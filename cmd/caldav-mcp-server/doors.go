@@ -141,6 +141,7 @@ func (p *program) pages(ctx context.Context, front *frontage, h *app.App, log *s
 	if err != nil {
 		return nil, err
 	}
+	h.Serves = true
 	config := web.Config{
 		Auth: h.Auth, Service: h.Calendars, Intake: h.Intake, BaseURL: front.BaseURL, ClientAddr: server.ClientAddr,
 		Defaults: h.NewUserDefaults, SetDefaults: h.SetNewUserDefaults,

@@ -24,3 +24,15 @@ func TestHelpFitsTerminal(t *testing.T) {
 		}
 	}
 }
+
+// Examples below each other stay separate.
+func TestHelpKeepsExamplesApart(t *testing.T) {
+	t.Parallel()
+	p := &program{&console.Console{}}
+	for _, c := range commands() {
+		if text := command.Help(p.Console, c); c.Name == "set-user" &&
+			!strings.Contains(text, "\n  "+console.Program+" set-user alice --quota-bytes 500MB") {
+			t.Errorf("the second example has no line of its own:\n%s", text)
+		}
+	}
+}

@@ -2,7 +2,6 @@ package planner
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar/content"
@@ -42,7 +41,8 @@ func (p *Planner) Invitations(ctx context.Context) (list []Invitation, more int,
 				return nil, 0, err
 			}
 		}
-		one.Subject, one.Organizer = s, organizerOf(o.Component)
+		p.learnNames(ctx, false, o.Component)
+		one.Subject, one.Organizer = s, p.organizerOf(o.Component)
 		list = append(list, one)
 	}
 	return list, found.More, err
@@ -57,15 +57,13 @@ func (p *Planner) answers() (list []Choice) {
 }
 
 // organizerOf returns the organizer's name or address; "" if there is none.
-func organizerOf(c *ical.Component) string {
+func (p *Planner) organizerOf(c *ical.Component) string {
 	organizer := c.Property("ORGANIZER")
 	if organizer == nil {
 		return ""
 	}
-	if name, _ := organizer.Param("CN"); strings.TrimSpace(name) != "" {
-		return clean(name)
-	}
-	return clean(bare(organizer.Value()))
+	name, _ := organizer.Param("CN")
+	return p.nameOf(name, organizer.Value())
 }
 
 // Proposal is a guest's proposal of a new time for an event.

@@ -140,6 +140,7 @@ func (p *Planner) Event(ctx context.Context, s Subject) *EventView {
 	if link := c.Property("URL"); link != nil {
 		v.Link = webLink(link.Value())
 	}
+	p.learnNames(ctx, true, c)
 	p.addPeople(v, c)
 	v.Answers = p.answers()
 	v.InputType = "datetime-local"
@@ -203,7 +204,7 @@ func (p *Planner) masterRule(s Subject) string {
 // addPeople adds the organizer and the guests.
 func (p *Planner) addPeople(v *EventView, c *ical.Component) {
 	if organizer := c.Property("ORGANIZER"); organizer != nil {
-		v.Organizer = organizerOf(c)
+		v.Organizer = p.organizerOf(c)
 		v.Organizes = lookup.IsOwn(p.Caller, v.Calendar, organizer.Value())
 	}
 	for _, a := range edit.AttendeesOf(c) {
@@ -214,7 +215,7 @@ func (p *Planner) addPeople(v *EventView, c *ical.Component) {
 		}
 		status := strings.ToUpper(cmp.Or(a.Status, schedule.NeedsAction))
 		v.Guests = append(v.Guests, GuestView{
-			clean(cmp.Or(a.Name, a.Address)), clean(a.Address), answerWords(p.Language, status), status,
+			p.nameOf(a.Name, a.Address), clean(a.Address), answerWords(p.Language, status), status,
 			strings.EqualFold(a.Role, optionalRole), self,
 		})
 	}
@@ -224,7 +225,8 @@ func (p *Planner) addPeople(v *EventView, c *ical.Component) {
 	}
 	for _, line := range c.All("ATTENDEE") {
 		if text := schedule.CommentOf(line); text != "" && len(v.Comments) < mostGuestRows {
-			v.Comments = append(v.Comments, CommentView{clean(bare(line.Value())), clean(text)})
+			name, _ := line.Param("CN")
+			v.Comments = append(v.Comments, CommentView{p.nameOf(name, line.Value()), clean(text)})
 		}
 	}
 }
@@ -435,7 +437,7 @@ const mostNamed = 20
 // Consequences returns the consequences of a change of an event. Only the organizer's changes have any. The change is
 // made and rolled back, so that the answer is exact.
 func (p *Planner) Consequences(ctx context.Context, s Subject, change edit.Change) (c Consequences, err error) {
-	names := p.guestNames(s)
+	names := p.guestNames(ctx, s)
 	if len(names) == 0 {
 		return c, nil
 	}
@@ -453,25 +455,29 @@ func (p *Planner) Consequences(ctx context.Context, s Subject, change edit.Chang
 			c.Told = append(c.Told, name)
 		}
 	}
+	for i := range seen.Lost {
+		seen.Lost[i].Name = p.nameOf(seen.Lost[i].Name, string(seen.Lost[i].To))
+	}
 	c.Lost = LostAnswers(p.Language, seen.Lost)
 	return c, nil
 }
 
 // ToldOfDeletion returns the people who get a message if an event is deleted.
-func (p *Planner) ToldOfDeletion(s Subject) Consequences {
-	return Consequences{Told: slices.Sorted(maps.Values(p.guestNames(s)))}
+func (p *Planner) ToldOfDeletion(ctx context.Context, s Subject) Consequences {
+	return Consequences{Told: slices.Sorted(maps.Values(p.guestNames(ctx, s)))}
 }
 
 // guestNames returns the names of an event's guests, if the visitor organizes it.
-func (p *Planner) guestNames(s Subject) map[schedule.Address]string {
+func (p *Planner) guestNames(ctx context.Context, s Subject) map[schedule.Address]string {
 	organizer := s.Component.Property("ORGANIZER")
 	if organizer == nil || !lookup.IsOwn(p.Caller, s.Calendar, organizer.Value()) {
 		return nil
 	}
+	p.learnNames(ctx, true, s.Component)
 	names := map[schedule.Address]string{}
 	for _, a := range edit.AttendeesOf(s.Component) {
 		if !p.hidden(s.Calendar, s.Component, a) {
-			names[schedule.AddressOf(a.Address)] = clean(cmp.Or(a.Name, a.Address))
+			names[schedule.AddressOf(a.Address)] = p.nameOf(a.Name, a.Address)
 		}
 	}
 	return names

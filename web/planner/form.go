@@ -492,7 +492,7 @@ func (p *Planner) guestsOf(cal calendar.Calendar, c *ical.Component) (required, 
 func guestLine(name, address string) string {
 	name = oneLine(name)
 	switch {
-	case name == "":
+	case name == "", name == address:
 		return address
 	case strings.ContainsAny(name, `,;<>@"`):
 		name = `"` + strings.ReplaceAll(name, `"`, "'") + `"`

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/grid"
 	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/recur"
@@ -35,6 +36,9 @@ type Planner struct {
 	Unticked []calendar.CalendarID
 
 	meter *meter.Meter
+	// names are the names of people by their addresses in lower case. People the visitor met are in it if met is set.
+	names map[string]string
+	met   bool
 }
 
 // Begin starts to count the cost of a page. The caller calls the result at the end.
@@ -51,6 +55,52 @@ func (p *Planner) here(t time.Time) time.Time { return t.In(p.Zone.Location()) }
 
 // today returns the start of the present day.
 func (p *Planner) today() time.Time { return grid.Midnight(p.here(p.Now), 0) }
+
+// learnNames finds names for the people of events that have only an address: of users whom the visitor sees and, if
+// met is set, of people in the visitor's own events.
+func (p *Planner) learnNames(ctx context.Context, met bool, events ...*ical.Component) {
+	missing := func() bool {
+		return slices.ContainsFunc(events, func(c *ical.Component) bool {
+			return slices.ContainsFunc(edit.PeopleOf(c), func(a edit.Attendee) bool {
+				return p.nameOf(a.Name, a.Address) == clean(a.Address)
+			})
+		})
+	}
+	if p.names == nil && missing() {
+		p.names = map[string]string{}
+		people, err := p.Service.People(ctx, p.Caller)
+		if err != nil {
+			return // the page is useful without names
+		}
+		for _, u := range people {
+			if u.Email != "" && !u.Group {
+				p.names[strings.ToLower(u.Email)] = clean(u.Title())
+			}
+		}
+	}
+	if !met || p.met || !missing() {
+		return
+	}
+	p.met = true
+	others, err := p.Service.Met(ctx, p.Caller, p.meter, mostMet)
+	if err != nil {
+		return
+	}
+	for _, a := range others {
+		if at := strings.ToLower(a.Address); p.names[at] == "" && a.Name != "" {
+			p.names[at] = clean(a.Name)
+		}
+	}
+}
+
+// nameOf returns the name of a person in an event: the event's, the one that learnNames found, or the address.
+func (p *Planner) nameOf(name, address string) string {
+	address = bare(address)
+	if name = strings.TrimSpace(name); name != "" && !strings.EqualFold(name, address) {
+		return clean(name)
+	}
+	return cmp.Or(p.names[strings.ToLower(address)], clean(address))
+}
 
 // readDay reads a date and returns the start of that day. Where the clocks skip midnight, it is later.
 func (p *Planner) readDay(text string) (time.Time, error) {

@@ -389,7 +389,7 @@ func (p *Planner) Search(ctx context.Context, words string, past bool) (r Result
 	if err != nil {
 		return r, err
 	}
-	for _, o := range found.Occurrences {
+	for _, o := range query.Distinct(found.Occurrences) {
 		r.Events = append(r.Events, Found{p.entry(o), p.Language.Date(p.here(o.Start.Time)), o.End.Time.Before(p.Now)})
 	}
 	todo, err := p.Service.SearchTasks(ctx, p.Caller, q)

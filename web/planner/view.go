@@ -204,6 +204,7 @@ func (p *Planner) Show(ctx context.Context, kind Kind, day time.Time) (*View, er
 		if err != nil {
 			return nil, err
 		}
+		found.Occurrences = query.Distinct(found.Occurrences)
 	}
 	ghosts, err := p.ghosts(ctx, p.ticked(all), from, until)
 	if err != nil {

@@ -33,6 +33,8 @@ type App struct {
 	OAuth     *oauth.Service
 	Calendars *service.Service
 	Intake    *intake.Intake
+	// Serves is set in the server. Otherwise the journal names the command line for changes by the app.
+	Serves bool
 	// Follows holds the service settings as last read from the store.
 	Follows atomic.Pointer[settings.Service]
 	// Pruned is when the journal was last pruned, Unpruned counts the failures since.
@@ -130,6 +132,15 @@ func With(ctx context.Context, p *console.Console, c settings.Config, mayMake bo
 // Caller returns a user as a caller from the command line.
 func Caller(u calendar.User) calendar.Caller {
 	return calendar.Caller{User: u, Scopes: calendar.ScopeAll, Agent: "command line"}
+}
+
+// caller returns a user as a caller whom the app acts for.
+func (h *App) caller(u calendar.User) calendar.Caller {
+	c := Caller(u)
+	if h.Serves {
+		c.Agent = ""
+	}
+	return c
 }
 
 // OwnCalendars returns the calendars that a user owns, without subscriptions, which hold no objects.

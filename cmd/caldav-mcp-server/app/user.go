@@ -48,7 +48,7 @@ func (h *App) DeleteUser(
 	if how.Tell {
 		whom = calendar.TellAll
 	}
-	done, err = h.Calendars.CancelMeetings(ctx, Caller(u), whom)
+	done, err = h.Calendars.CancelMeetings(ctx, h.caller(u), whom)
 	if err != nil {
 		return done, fmt.Errorf("%s was not deleted: cancelling the meetings: %w", u.Name, err)
 	}
@@ -59,7 +59,7 @@ func (h *App) DeleteUser(
 			calendar.Counted(done.Mails, "mail"))
 	}
 	if how.Successor != "" {
-		if done.Given, err = h.Calendars.GiveCalendars(ctx, Caller(u), successor); err != nil {
+		if done.Given, err = h.Calendars.GiveCalendars(ctx, h.caller(u), successor); err != nil {
 			return done, fmt.Errorf("%s was not deleted: handing the calendars over: %w", u.Name, err)
 		}
 	}
@@ -92,7 +92,7 @@ func (h *App) moveToZone(ctx context.Context, u calendar.User, zone string) (str
 		if !strings.EqualFold(cal.Timezone, former) || cal.TimezoneData != nil {
 			continue
 		}
-		err := h.Calendars.PatchCalendar(ctx, Caller(u),
+		err := h.Calendars.PatchCalendar(ctx, h.caller(u),
 			cal.ID, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
 				p.Timezone = zone
 				return nil, nil
@@ -111,7 +111,7 @@ func (h *App) CreateUser(ctx context.Context, n auth.NewUser) (calendar.User, er
 	if err != nil {
 		return user, err
 	}
-	if err := h.createFirstCalendars(ctx, Caller(user)); err != nil {
+	if err := h.createFirstCalendars(ctx, h.caller(user)); err != nil {
 		return user, errors.Join(err, h.Auth.DeleteUser(context.WithoutCancel(ctx), user.Name))
 	}
 	return user, nil
@@ -133,7 +133,7 @@ func (h *App) CreateRoom(ctx context.Context, n auth.NewUser) (calendar.User, er
 			Name: "Bookings", Kinds: calendar.Kinds{calendar.Event}, Timezone: n.Timezone,
 		},
 	}
-	if _, err := h.Calendars.CreateCalendar(ctx, Caller(room), at); err != nil {
+	if _, err := h.Calendars.CreateCalendar(ctx, h.caller(room), at); err != nil {
 		undone := h.Auth.DeleteUser(context.WithoutCancel(ctx), room.Name)
 		return room, errors.Join(fmt.Errorf("creating its calendar: %w", err), undone)
 	}

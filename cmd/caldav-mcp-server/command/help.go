@@ -64,7 +64,7 @@ func flagTable(flags *flag.FlagSet) string {
 func flowed(text string) string {
 	var b strings.Builder
 	var paragraph []string
-	hang := 0
+	hang, first := 0, 0 // the indentations of the paragraph and of its first line
 	flush := func() {
 		if len(paragraph) > 0 {
 			b.WriteString(console.Folded(strings.Join(paragraph, " "), hang))
@@ -78,11 +78,11 @@ func flowed(text string) string {
 		case trimmed == "":
 			flush()
 			b.WriteString("\n")
-		case indent == 0 && hang == 0, indent > 0 && indent == hang:
+		case indent == 0 && hang == 0, indent > first && indent == hang:
 			paragraph = append(paragraph, trimmed)
 		default:
 			flush()
-			paragraph, hang = []string{line}, secondColumn(line)
+			paragraph, hang, first = []string{line}, secondColumn(line), indent
 		}
 	}
 	flush()
