@@ -110,8 +110,7 @@ bench-table: ## Compare both engines with the limits of this machine and with ot
 # The build is reproducible: it contains no paths, dates or build IDs.
 .PHONY: build
 build: ## Build the static binary bin/caldav-mcp-server (COMMIT: the commit in its version)
-	env -u GOOS -u GOARCH -u GOARM -u GOAMD64 $(GO) run ./internal/packtexts
-	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -tags packed -ldflags '-s -w -buildid= -X main.commit=$(COMMIT)' \
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -buildid= -X main.commit=$(COMMIT)' \
 		-o $(OUT) ./cmd/caldav-mcp-server
 
 .PHONY: release

@@ -5,6 +5,7 @@
 package locale
 
 import (
+	"embed"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -18,6 +19,9 @@ import (
 	"github.com/nicksnyder/go-i18n/v2/i18n/template"
 	"golang.org/x/text/language"
 )
+
+//go:embed *.json
+var files embed.FS
 
 // Catalogs are all languages.
 type Catalogs struct {
@@ -44,15 +48,11 @@ func Load() (*Catalogs, error) { return load() }
 var load = sync.OnceValues(parse)
 
 func parse() (*Catalogs, error) {
-	files, err := catalogFiles()
-	if err != nil {
-		return nil, err
-	}
 	names, err := fs.Glob(files, "*.json")
 	if err != nil {
 		return nil, err
 	}
-	english, err := read(files, "en.json", nil)
+	english, err := read("en.json", nil)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func parse() (*Catalogs, error) {
 		if name == "en.json" {
 			continue
 		}
-		l, err := read(files, name, english)
+		l, err := read(name, english)
 		if err != nil {
 			return nil, err
 		}
@@ -76,12 +76,12 @@ func parse() (*Catalogs, error) {
 }
 
 // read parses one catalog.
-func read(files fs.FS, name string, english *Language) (*Language, error) {
+func read(name string, english *Language) (*Language, error) {
 	tag, err := language.Parse(strings.TrimSuffix(name, path.Ext(name)))
 	if err != nil {
 		return nil, fmt.Errorf("the catalog %s: %w", name, err)
 	}
-	text, err := fs.ReadFile(files, name)
+	text, err := files.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}

@@ -115,7 +115,7 @@ func (p linkedPages) linkedContent() (linkedContent, error) {
 	for _, l := range all {
 		a := linkedAccount{
 			ID: l.ID, Name: excerpt(l.Name), Kind: l.Kind, Address: excerpt(l.Address),
-			Wrong: excerpt(describe.Stored(p.lang, l.Error)),
+			Wrong:  excerpt(describe.Stored(p.lang, l.Error)),
 			Looked: p.lang.Text("linked.not-yet"), Mail: l.Mail, By: excerpt(l.Maker.Agent),
 		}
 		switch id := states[l.Status]; {

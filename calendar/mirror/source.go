@@ -142,6 +142,6 @@ func (l *Later) Error() string {
 func (l *Later) Unwrap() error { return l.Cause }
 
 // Refusef returns a Refusal.
-func Refusef(format string, args ...any) error { 
+func Refusef(format string, args ...any) error {
 	return &Refusal{Why: fmt.Sprintf(format, args...), Format: format, Args: args}
 }
