@@ -109,6 +109,83 @@ for (const [name, mode] of [['TypeScript SDK 2', 'auto'], ['TypeScript SDK 2 at 
   });
 }
 
+// Proposals: the server offers their page to clients that can open pages. Whatever these answer, the proposal waits for
+// its user. Each client suggests an event, and its person signs in on the page.
+
+// tokenFor makes a token with these scopes for the same user, in the way of an administrator.
+function tokenFor(scope) {
+  const made = spawnSync(process.env.COMPAT_BINARY, ['create-token', '--user', process.env.COMPAT_USER, '--name', 'proposer', '--scope', scope, '--json'], { encoding: 'utf8' });
+  must(made.status === 0, `create-token: ${made.stderr}`);
+  return JSON.parse(made.stdout).token;
+}
+
+// signedIn returns a page's text, after a sign-in with the password in the form that the page shows first.
+async function signedIn(page) {
+  const form = await fetch(page);
+  must((await form.text()).includes('name="password"'), 'the page does not ask for a sign-in');
+  const answer = await fetch(new URL('/account/sign-in', page), {
+    method: 'POST', redirect: 'manual', body: new URLSearchParams({ name: process.env.COMPAT_USER, password: process.env.COMPAT_PASSWORD }),
+  });
+  const cookie = answer.headers.getSetCookie().map((one) => one.split(';')[0]).join('; ');
+  must(answer.status === 303 && cookie, `the sign-in: ${answer.status}`);
+  return (await fetch(page, { headers: { Cookie: cookie } })).text();
+}
+
+// suggests has a client propose an event; the client was told in opened of each page that it was asked to open.
+async function suggests(client, opened, name) {
+  const pages = [];
+  for (const answer of ['accept', 'decline']) {
+    opened.answer = answer;
+    const made = await client.callTool({ name: 'create_event', arguments: { ...event(name), title: `${name} may ${answer}` } });
+    must(made.structuredContent?.proposed === true, `it was told ${textOf(made)}`);
+    const asked = opened.at(-1);
+    must(opened.length === pages.length + 1 && asked.mode === 'url', `asked ${JSON.stringify(opened)}`);
+    must(asked.url.startsWith(process.env.COMPAT_CALDAV) && textOf(made).includes(asked.url), `the page is ${asked.url}, the answer ${textOf(made)}`);
+    pages.push(asked.url);
+    const shown = await signedIn(asked.url);
+    must(shown.includes(`${name} may ${answer}`) && shown.includes('value="accept"'), `the page shows ${shown.slice(0, 2000)}`);
+  }
+  const { structuredContent: list } = await client.callTool({ name: 'list_proposals', arguments: {} });
+  const open = list.proposals.filter((one) => one.state === 'open' && pages.some((page) => page.endsWith(`/${one.id}`)));
+  must(open.length === 2, `after both answers: ${JSON.stringify(list)}`);
+  const read = await client.callTool({ name: 'list_events', arguments: { date_range: '2027-03-01' } });
+  must(!textOf(read).includes(`${name} may`), 'a proposal is listed as an event');
+  return 'two pages opened';
+}
+
+const proposer = { headers: { Authorization: `Bearer ${tokenFor('read,propose')}` } };
+const opens = { capabilities: { elicitation: { form: {}, url: {} } } };
+
+await trial('TypeScript SDK 1 opens the page of a proposal', async (name) => {
+  const client = new OldClient({ name: 'compat', version: '1' }, opens);
+  const opened = [];
+  client.setRequestHandler(ElicitRequestSchema, (request) => {
+    opened.push(request.params);
+    return { action: opened.answer };
+  });
+  const transport = new OldTransport(new URL(url), { requestInit: proposer });
+  await client.connect(transport);
+  must(transport.protocolVersion === '2025-11-25', `it speaks ${transport.protocolVersion}`);
+  const said = await suggests(client, opened, name);
+  await client.close();
+  return said;
+});
+
+for (const [name, mode] of [['TypeScript SDK 2', 'auto'], ['TypeScript SDK 2 at 2026-07-28', { pin: '2026-07-28' }]]) {
+  await trial(`${name} opens the page of a proposal`, async (title) => {
+    const client = new Client({ name: 'compat', version: '1' }, { ...opens, versionNegotiation: { mode } });
+    const opened = [];
+    client.setRequestHandler('elicitation/create', (request) => {
+      opened.push(request.params);
+      return { action: opened.answer };
+    });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: proposer }));
+    const said = await suggests(client, opened, title);
+    await client.close();
+    return said;
+  });
+}
+
 await trial('mcp-remote', async (name) => {
   const client = new OldClient({ name: 'compat', version: '1' });
   await client.connect(new StdioClientTransport({
