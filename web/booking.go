@@ -160,10 +160,10 @@ func (p visitorPages) choose(c *bookContent, fixed int) (q booking.Query, err er
 }
 
 // program returns the visitor as their program.
-func (p visitorPages) program() booking.Program {
-	return booking.Program{
+func (p visitorPages) program() rules.Visitor {
+	return rules.Visitor{
 		Page: p.r.PathValue("name"), SignedIn: p.signedIn(), Network: booking.Network(p.ClientAddr(p.r)),
-		Language: p.lang,
+		Language: p.lang.Tag(),
 	}
 }
 

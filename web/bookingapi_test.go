@@ -198,7 +198,7 @@ func TestBookingHasItsOwnBudget(t *testing.T) {
 				"DURATION:PT1M", "RRULE:FREQ=HOURLY;COUNT=700"))
 		}
 		month := rules.Range{Days: rules.MostDays}
-		program := booking.Program{Page: v.Name}
+		program := rules.Visitor{Page: v.Name}
 		fill := func(meter func() *meter.Meter) (free func()) {
 			t.Helper()
 			one, two := meter(), meter()

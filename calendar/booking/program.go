@@ -3,6 +3,17 @@ package booking
 // The data that programs exchange with a page, in JSON. It is the same in the JSON API and for assistants. Times are
 // RFC 3339. The names are documented and must not change.
 
+// Visitor is a visitor whose program asks for a page.
+type Visitor struct {
+	// Page is the name of the page. SignedIn is set if the visitor has an account and a session.
+	Page     string
+	SignedIn bool
+	// Network is the hash of the network that holds are counted for.
+	Network string
+	// Language is the language of the mail if the program names none.
+	Language string
+}
+
 // Listing is a page with its free times.
 type Listing struct {
 	Page Card `json:"page"`
@@ -34,8 +45,9 @@ type Card struct {
 	// Notice is the minimum time until a booking in hours, Ahead the maximum in days.
 	Notice int `json:"notice_hours"`
 	Ahead  int `json:"days_ahead"`
-	// Address is the page for people.
+	// Address is the page for people, MCP the endpoint for assistants.
 	Address string `json:"address"`
+	MCP     string `json:"mcp,omitempty"`
 }
 
 // Range is the part of the free times that a program asks for.
@@ -88,3 +100,6 @@ type Refusal struct {
 
 // Error returns the message.
 func (r *Refusal) Error() string { return r.Message }
+
+// PageParameter is the parameter of the MCP server's address that names a page.
+const PageParameter = "book"

@@ -32,7 +32,9 @@ type Service struct {
 	Store     Store
 	Mailer    Mailer
 	// Root is the prefix of the addresses of pages and links.
-	Root   *url.URL
+	Root *url.URL
+	// MCP is the address of the MCP server; nil if it is unknown.
+	MCP    *url.URL
 	Now    func() time.Time
 	NewID  func() string
 	Logger *slog.Logger

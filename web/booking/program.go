@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -17,17 +18,6 @@ import (
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/locale"
 )
-
-// Program is a visitor's program that asks for a page.
-type Program struct {
-	// Page is the name of the page. SignedIn is set if the visitor has an account and a session.
-	Page     string
-	SignedIn bool
-	// Network is the hash of the network that holds are counted for.
-	Network string
-	// Language is the language of the mail if the program names none.
-	Language *locale.Language
-}
 
 // refusals are the errors for visitors as programs see them.
 var refusals = []struct {
@@ -65,7 +55,7 @@ var refusals = []struct {
 
 // Refused returns the error of a request as a program sees it, with its HTTP status. All others are internal: their
 // text may be for the owner.
-func Refused(err error) (status int, refused *rules.Refusal) {
+func (s *Service) Refused(ctx context.Context, err error) (status int, refused *rules.Refusal) {
 	if wrong, ok := errors.AsType[*rules.Refusal](err); ok {
 		return http.StatusUnprocessableEntity, wrong
 	}
@@ -78,6 +68,9 @@ func Refused(err error) (status int, refused *rules.Refusal) {
 		return http.StatusServiceUnavailable, &rules.Refusal{
 			Code: "busy", Message: "the server is busy: try again in a few seconds",
 		}
+	}
+	if ctx.Err() == nil {
+		s.Logger.ErrorContext(ctx, "a request of a booking page failed", "error", err)
 	}
 	return http.StatusInternalServerError, &rules.Refusal{
 		Code: "internal", Message: "the server failed: try again later",
@@ -100,7 +93,7 @@ func zoneOf(v View, name string) (*zone.Zone, error) {
 }
 
 // Listing returns a page with its free times.
-func (s *Service) Listing(ctx context.Context, p Program, r rules.Range) (list rules.Listing, err error) {
+func (s *Service) Listing(ctx context.Context, p rules.Visitor, r rules.Range) (list rules.Listing, err error) {
 	v, err := s.Open(ctx, p.Page, p.SignedIn)
 	if err != nil {
 		return list, err
@@ -149,13 +142,24 @@ func timeOf(one slot.Slot, in *time.Location) rules.Time {
 func (s *Service) card(v View) rules.Card {
 	return rules.Card{
 		Title: v.Title, Text: v.Text, Owner: v.Owner.Title(), Location: v.Location, Lengths: v.Minutes,
-		Questions: v.Questions, Notice: v.NoticeHours, Ahead: v.HorizonDays, Address: s.Address(v),
+		Questions: v.Questions, Notice: v.NoticeHours, Ahead: v.HorizonDays, Address: s.Address(v), MCP: s.assistants(v),
 	}
+}
+
+// assistants returns the address of a page's MCP endpoint. A page for users has none: assistants are not signed in
+// there.
+func (s *Service) assistants(v View) string {
+	if s.MCP == nil || v.Access == rules.Users {
+		return ""
+	}
+	at := *s.MCP
+	at.RawQuery = url.Values{rules.PageParameter: {v.Name}}.Encode()
+	return at.String()
 }
 
 // Reserve holds a time for a visitor, who gets the link that confirms it by mail. The program gets nothing that
 // confirms it.
-func (s *Service) Reserve(ctx context.Context, p Program, r rules.Request) (rules.Receipt, error) {
+func (s *Service) Reserve(ctx context.Context, p rules.Visitor, r rules.Request) (rules.Receipt, error) {
 	v, err := s.Open(ctx, p.Page, p.SignedIn)
 	if err != nil {
 		return rules.Receipt{}, err
@@ -170,20 +174,17 @@ func (s *Service) Reserve(ctx context.Context, p Program, r rules.Request) (rule
 	}
 	w := Wish{
 		Start: start, Minutes: cmp.Or(r.Minutes, v.Minutes[0]), Name: r.Name, Address: r.Address, Answers: r.Answers,
-		Zone: z.Name(), Network: p.Network, Language: p.Language,
+		Zone: z.Name(), Network: p.Network, Language: locale.Match(r.Language, p.Language, v.Language),
 	}
 	if len(w.Answers) == 0 {
 		w.Answers = make([]string, len(v.Questions)) // valid unless one is required
-	}
-	if r.Language != "" || w.Language == nil {
-		w.Language = locale.Match(r.Language, v.Language)
 	}
 	h, err := s.hold(ctx, v, w)
 	return receiptOf(Booking{h, v}), err
 }
 
 // Receipt returns the state of a hold of the page.
-func (s *Service) Receipt(ctx context.Context, p Program, hold string) (rules.Receipt, error) {
+func (s *Service) Receipt(ctx context.Context, p rules.Visitor, hold string) (rules.Receipt, error) {
 	v, err := s.Open(ctx, p.Page, p.SignedIn)
 	if err != nil {
 		return rules.Receipt{}, err
@@ -200,7 +201,7 @@ func (s *Service) Receipt(ctx context.Context, p Program, hold string) (rules.Re
 }
 
 // ConfirmCode books a held time with the code of the mailed link, or with the link itself.
-func (s *Service) ConfirmCode(ctx context.Context, p Program, code string) (rules.Receipt, error) {
+func (s *Service) ConfirmCode(ctx context.Context, p rules.Visitor, code string) (rules.Receipt, error) {
 	v, err := s.Open(ctx, p.Page, p.SignedIn)
 	if err != nil {
 		return rules.Receipt{}, err
@@ -243,7 +244,7 @@ const (
 )
 
 // ServeTimes answers with the free times of a page.
-func (s *Service) ServeTimes(w http.ResponseWriter, r *http.Request, p Program) {
+func (s *Service) ServeTimes(w http.ResponseWriter, r *http.Request, p rules.Visitor) {
 	q := r.URL.Query()
 	asked := rules.Range{Timezone: q.Get("timezone"), From: q.Get("from")}
 	for _, n := range []struct {
@@ -263,7 +264,7 @@ func (s *Service) ServeTimes(w http.ResponseWriter, r *http.Request, p Program) 
 }
 
 // ServeHold holds a time.
-func (s *Service) ServeHold(w http.ResponseWriter, r *http.Request, p Program) {
+func (s *Service) ServeHold(w http.ResponseWriter, r *http.Request, p rules.Visitor) {
 	var asked rules.Request
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
@@ -276,7 +277,7 @@ func (s *Service) ServeHold(w http.ResponseWriter, r *http.Request, p Program) {
 }
 
 // ServeReceipt answers with the state of a hold.
-func (s *Service) ServeReceipt(w http.ResponseWriter, r *http.Request, p Program, hold string) {
+func (s *Service) ServeReceipt(w http.ResponseWriter, r *http.Request, p rules.Visitor, hold string) {
 	receipt, err := s.Receipt(r.Context(), p, hold)
 	s.send(w, r, receipt, err)
 }
@@ -286,9 +287,7 @@ func (s *Service) send(w http.ResponseWriter, r *http.Request, result any, err e
 	status := http.StatusOK
 	if err != nil {
 		var refused *rules.Refusal
-		if status, refused = Refused(err); status == http.StatusInternalServerError && r.Context().Err() == nil {
-			s.Logger.ErrorContext(r.Context(), "a request of a booking page failed", "error", err)
-		}
+		status, refused = s.Refused(r.Context(), err)
 		result = map[string]*rules.Refusal{"error": refused}
 	}
 	w.Header().Set("Content-Type", "application/json")
