@@ -411,7 +411,8 @@ func (p bookingPages) wanted() (v booking.View, err error) {
 		return v, err
 	}
 	v.Settings = rules.Settings{
-		Access: rules.Public, Minutes: []int{30}, NoticeHours: 24, HorizonDays: 60, Language: p.lang.Tag(),
+		Access: rules.Public, Minutes: []int{30}, NoticeHours: rules.DefaultNotice,
+		HorizonDays: rules.DefaultHorizon, Language: p.lang.Tag(),
 	}
 	return v, nil
 }

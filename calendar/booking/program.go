@@ -1,5 +1,7 @@
 package booking
 
+import "time"
+
 // The data that programs exchange with a page, in JSON. It is the same in the JSON API and for assistants. Times are
 // RFC 3339. The names are documented and must not change.
 
@@ -103,3 +105,18 @@ func (r *Refusal) Error() string { return r.Message }
 
 // PageParameter is the parameter of the MCP server's address that names a page.
 const PageParameter = "book"
+
+// Owned is a page as its owner's assistant sees it.
+type Owned struct {
+	ID, Title, Address string
+	// On is set if visitors can open it.
+	On bool
+}
+
+// Coming is a coming booking of a user's page.
+type Coming struct {
+	Title      string
+	Start, End time.Time
+	// Name and Address are the visitor's, Calendar and UID the event's.
+	Name, Address, Calendar, UID string
+}

@@ -269,6 +269,9 @@ func (p *program) mcpDoor(ctx context.Context, front *frontage, h *app.App, page
 		Version: p.Version, Now: p.Now, NewID: p.NewID, Logger: log, Mail: mailbox.New(h.Calendars.Mirrors, p.Now, log),
 		PagesURL: c.CalDAVURL(),
 	}
+	if pages.Bookings != nil {
+		config.Bookings = pages.Bookings
+	}
 	if c.BaseURL != nil {
 		config.BaseURL = c.BaseURL.String()
 	}

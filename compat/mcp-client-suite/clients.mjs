@@ -6,6 +6,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import http from 'node:http';
+import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -186,6 +187,91 @@ for (const [name, mode] of [['TypeScript SDK 2', 'auto'], ['TypeScript SDK 2 at 
   });
 }
 
+// A booking page: the user's own assistant makes it, another server's assistant, without any token, holds a time, and the
+// visitor confirms it by the link in the mail.
+
+// mails are those that the server sent to the port where it expects its relay.
+const mails = [];
+const relay = net.createServer((socket) => {
+  let heard = '';
+  let body = null;
+  socket.write('220 mx.example ESMTP\r\n');
+  socket.on('error', () => {});
+  socket.on('data', (data) => {
+    heard += data;
+    for (let end; (end = heard.indexOf('\r\n')) >= 0;) {
+      const line = heard.slice(0, end);
+      heard = heard.slice(end + 2);
+      if (body !== null && line === '.') {
+        mails.push(body.replace(/=\r\n/g, '').replace(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(parseInt(hex, 16))));
+        body = null;
+        socket.write('250 ok\r\n');
+      } else if (body !== null) {
+        body += `${line}\r\n`;
+      } else if (/^DATA/i.test(line)) {
+        body = '';
+        socket.write('354 go on\r\n');
+      } else {
+        socket.write(/^QUIT/i.test(line) ? '221 bye\r\n' : '250 mx.example\r\n');
+      }
+    }
+  });
+});
+await new Promise((resolve) => { relay.listen(Number(process.env.COMPAT_SMTP), '127.0.0.1', resolve); });
+
+// linkTo waits for the mail with the link of a booking.
+async function linkTo(address) {
+  for (let tries = 0; tries < 100; tries++) {
+    const mail = mails.find((one) => one.includes(`To: <${address}>`) || one.includes(`To: ${address}`));
+    const link = mail?.match(/http:\/\/\S+\/book\/r\/[\w-]+/)?.[0];
+    if (link) return link;
+    await new Promise((resolve) => { setTimeout(resolve, 100); });
+  }
+  throw new Error(`no link for ${address} in ${mails.length} mails: ${mails.join('').slice(0, 1500)}`);
+}
+
+for (const [name, mode, code] of [['TypeScript SDK 2', 'auto', false], ['TypeScript SDK 2 at 2026-07-28', { pin: '2026-07-28' }, true]]) {
+  await trial(`${name} books on a page of another server`, async () => {
+    const own = new Client({ name: 'compat', version: '1' }, { capabilities: { elicitation: {} }, versionNegotiation: { mode } });
+    own.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: {} }));
+    await own.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+    const page = `talk-${code ? 'code' : 'link'}`;
+    const made = await own.callTool({ name: 'create_booking_page', arguments: { calendar_id: 'primary', title: `Talk of ${page}`, name: page } });
+    must(made.structuredContent?.address?.endsWith(`/book/${page}`), `made ${textOf(made)}`);
+
+    const { page: card } = await (await fetch(`${made.structuredContent.address}/api/times`)).json();
+    const visitor = new Client({ name: 'elsewhere', version: '1' }, { versionNegotiation: { mode } });
+    const at = new URL(card.mcp ?? url);
+    must(at.searchParams.get('book') === page, `the page's endpoint is ${at}`);
+    await visitor.connect(new StreamableHTTPClientTransport(new URL(`${new URL(url).origin}${at.pathname}${at.search}`)));
+    const { tools } = await visitor.listTools();
+    must(tools.map((one) => one.name).sort().join() === 'confirm,hold,list_times', `tools ${tools.map((one) => one.name)}`);
+    const from = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
+    const listed = await visitor.callTool({ name: 'list_times', arguments: { from, days: 14 } });
+    const { start } = listed.structuredContent.times[0];
+    must(textOf(listed).includes(start) && textOf(listed).includes('untrusted text'), textOf(listed));
+    const address = `${page}@example.net`;
+    const held = await visitor.callTool({ name: 'hold', arguments: { start, name: 'Eve', address } });
+    must(held.structuredContent?.state === 'held', `held ${textOf(held)}`);
+    const { hold } = held.structuredContent;
+    const link = await linkTo(address);
+    const state = async (args) => (await visitor.callTool({ name: 'confirm', arguments: args })).structuredContent?.state;
+    const before = await fetch(link);
+    must(before.status === 200 && await state({ hold }) === 'held', 'opening the link booked');
+    if (code) {
+      must(await state({ code: link.split('/').at(-1) }) === 'booked', 'the code does not confirm');
+    } else {
+      must((await fetch(link, { method: 'POST', body: new URLSearchParams({ do: 'confirm' }) })).ok, 'the link does not confirm');
+    }
+    must(await state({ hold }) === 'booked', 'it is not booked');
+    const { structuredContent: coming } = await own.callTool({ name: 'list_bookings', arguments: {} });
+    must(coming.bookings.some((one) => one.with.includes(address) && one.untrusted_text_by === address), `listed ${JSON.stringify(coming)}`);
+    await visitor.close();
+    await own.close();
+    return code ? 'the person tells the code' : 'the person opens the link';
+  });
+}
+
 await trial('mcp-remote', async (name) => {
   const client = new OldClient({ name: 'compat', version: '1' });
   await client.connect(new StdioClientTransport({
@@ -322,6 +408,7 @@ if (fs.existsSync(gemini)) {
   });
 }
 
+relay.close();
 fs.rmSync(home, { recursive: true, force: true });
 console.log(`clients: ${passed} ${failed}`);
 process.exit(0);

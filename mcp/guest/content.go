@@ -59,10 +59,14 @@ func noResources(x *wire.Exchange) {
 }
 
 // Subscribe implements wire.Feed.
-func (content) Subscribe(_ context.Context, x *wire.Exchange, _ wire.Session, _ string) { noResources(x) }
+func (content) Subscribe(_ context.Context, x *wire.Exchange, _ wire.Session, _ string) {
+	noResources(x)
+}
 
 // Unsubscribe implements wire.Feed.
-func (content) Unsubscribe(_ context.Context, x *wire.Exchange, _ wire.Session, _ string) { noResources(x) }
+func (content) Unsubscribe(_ context.Context, x *wire.Exchange, _ wire.Session, _ string) {
+	noResources(x)
+}
 
 // Forget implements wire.Feed.
 func (content) Forget(context.Context, wire.SessionID) {}
