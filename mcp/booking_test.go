@@ -58,7 +58,8 @@ func TestBookingPagesOfAssistants(t *testing.T) {
 		said := use(t, door, "alice", "create_booking_page", params{
 			"calendar_id": work, "title": "Talk", "name": "talk-alice", "minutes": []int{60, 30},
 		}, &v)
-		if v.Hint == "" || v.Address != "https://cal.example/dav/book/talk-alice" || !strings.Contains(said, "/account/booking/") {
+		if v.Hint == "" || v.Address != "https://cal.example/dav/book/talk-alice" ||
+			!strings.Contains(said, "/account/booking/") {
 			t.Errorf("without the user's agreement: %+v %s", v, said)
 		}
 		if _, err := pages.Open(t.Context(), "talk-alice", true); err == nil {

@@ -303,8 +303,10 @@ func (b calendarTools) listBookings(ctx context.Context, c *call, _ *nothing) (a
 	}
 	for _, one := range all[:len(all)-v.More] {
 		v.Bookings = append(v.Bookings, bookingView{
-			shown(one.Title), z.momentOf(one.Start), one.Start.In(z.Location()).Weekday().String(), z.momentOf(one.End),
-			shown(one.Name + " <" + one.Address + ">"), calendar.CalendarID(one.Calendar), shown(one.UID), shown(one.Address),
+			shown(one.Title), z.momentOf(one.Start), one.Start.In(z.Location()).Weekday().String(),
+			z.momentOf(one.End),
+			shown(one.Name + " <" + one.Address + ">"), calendar.CalendarID(one.Calendar), shown(one.UID),
+			shown(one.Address),
 		})
 	}
 	return same(v)
@@ -314,7 +316,9 @@ func (b calendarTools) listBookings(ctx context.Context, c *call, _ *nothing) (a
 func (b calendarTools) createBookingPage(
 	ctx context.Context, c *call, cal calendar.Calendar, in *newBookingPage,
 ) (answer, error) {
-	if err := cmp.Or(c.caller.MayOwn(calendar.ShareCalendar), c.caller.May(calendar.WriteObjects, cal)); err != nil {
+	err := cmp.Or(c.caller.MayOwn(calendar.ShareCalendar), c.caller.May(calendar.ShareCalendar, cal),
+		c.caller.May(calendar.WriteObjects, cal))
+	if err != nil {
 		return answer{}, err
 	}
 	who := "everyone who has its link"

@@ -83,7 +83,7 @@ func deeds() []deed {
 		},
 		{tool: "list_bookings", arguments: `{}`, everywhere: true, own: true, needs: calendar.OwnerAccess + 1},
 		{
-			tool: "create_booking_page", arguments: `{"calendar_id":"CAL","title":"Talk"}`, own: true,
+			tool: "create_booking_page", arguments: `{"calendar_id":"CAL","title":"Talk"}`,
 			needs: calendar.OwnerAccess,
 		},
 		{

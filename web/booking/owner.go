@@ -122,7 +122,9 @@ func (s *Service) Address(v View) string { return s.Root.JoinPath(v.Name).String
 
 // Create makes a page for a user's assistant, with the defaults of the form. Without a name, its address cannot be
 // guessed.
-func (s *Service) Create(ctx context.Context, u calendar.User, name string, on bool, r rules.Settings) (rules.Owned, error) {
+func (s *Service) Create(
+	ctx context.Context, u calendar.User, name string, on bool, r rules.Settings,
+) (rules.Owned, error) {
 	r.Access = rules.Public
 	if name == "" {
 		r.Access = rules.Secret
@@ -130,7 +132,8 @@ func (s *Service) Create(ctx context.Context, u calendar.User, name string, on b
 	if len(r.Minutes) == 0 {
 		r.Minutes = []int{30}
 	}
-	r.NoticeHours, r.HorizonDays, r.Language = rules.DefaultNotice, rules.DefaultHorizon, languageOf(View{Owner: u}).Tag()
+	r.NoticeHours, r.HorizonDays = rules.DefaultNotice, rules.DefaultHorizon
+	r.Language = languageOf(View{Owner: u}).Tag()
 	v := View{BookingPage: calendar.BookingPage{Name: strings.ToLower(name), On: on}, Settings: r}
 	id, err := s.Save(ctx, u, v)
 	if err != nil {

@@ -48,8 +48,8 @@ var refusals = []struct {
 		Code: "name", Message: "name must have 1 to " + strconv.Itoa(longestName) + " characters",
 	}},
 	{ErrAnswer, http.StatusUnprocessableEntity, rules.Refusal{
-		Code: "answers", Message: "answers must have one text for each of the page's questions, in their order, of at " +
-			"most " + strconv.Itoa(rules.LongestAnswer) + " characters; only required ones must not be empty",
+		Code: "answers", Message: "answers must have one text for each of the page's questions, in their order, " +
+			"of at most " + strconv.Itoa(rules.LongestAnswer) + " characters; only required ones must not be empty",
 	}},
 }
 
@@ -142,7 +142,8 @@ func timeOf(one slot.Slot, in *time.Location) rules.Time {
 func (s *Service) card(v View) rules.Card {
 	return rules.Card{
 		Title: v.Title, Text: v.Text, Owner: v.Owner.Title(), Location: v.Location, Lengths: v.Minutes,
-		Questions: v.Questions, Notice: v.NoticeHours, Ahead: v.HorizonDays, Address: s.Address(v), MCP: s.assistants(v),
+		Questions: v.Questions, Notice: v.NoticeHours, Ahead: v.HorizonDays, Address: s.Address(v),
+		MCP: s.assistants(v),
 	}
 }
 

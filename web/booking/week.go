@@ -78,7 +78,9 @@ func (s *Service) Week(ctx context.Context, v View, q Query, l *locale.Language)
 }
 
 // times returns the free times between two midnights. If there are none, next has the times of the days after.
-func (s *Service) times(ctx context.Context, v View, q Query, from, until time.Time) (found, next []slot.Slot, err error) {
+func (s *Service) times(
+	ctx context.Context, v View, q Query, from, until time.Time,
+) (found, next []slot.Slot, err error) {
 	found, err = s.Times(ctx, v, q.Minutes, from, until, q.Own)
 	if err == nil && len(found) == 0 {
 		next, err = s.Times(ctx, v, q.Minutes, until, grid.Midnight(until, nextDays), q.Own)
