@@ -88,8 +88,9 @@ type BookingPages interface {
 
 	// InsertHold adds a hold. TooLarge if that would exceed a limit.
 	InsertHold(ctx context.Context, h Hold, most HoldLimits) error
-	// HoldByToken returns the hold of a link, or NotFound.
+	// HoldByToken returns the hold of a link, HoldByID one by its id; NotFound if there is none.
 	HoldByToken(ctx context.Context, token []byte) (Hold, error)
+	HoldByID(ctx context.Context, id HoldID) (Hold, error)
 	// HoldsOf lists the open holds and the bookings of an owner's pages whose time ends after a moment, by start.
 	HoldsOf(ctx context.Context, owner UserID, after time.Time) ([]Hold, error)
 	// ExpiredHolds lists at most so many unconfirmed holds that expired before a time, and holds that ended but still

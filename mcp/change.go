@@ -52,14 +52,14 @@ type changeView struct {
 	Weekday  string              `json:"weekday"`
 	User     shown               `json:"user,omitempty"`
 	For      shown               `json:"as_delegate_of,omitempty"`
-	With     shown               `json:"with,omitempty" doc:"The app, or the name of the token."`
+	With     shown               `json:"with,omitempty"`
 	Token    calendar.TokenID    `json:"token,omitempty"`
 	Did      calendar.ChangeKind `json:"did"`
 	Kind     string              `json:"kind"`
 	Title    shown               `json:"title,omitempty"`
-	What     shown               `json:"what,omitempty" doc:"Effect of a modification."`
+	What     shown               `json:"what,omitempty"`
 	Whom     shown               `json:"shared_with,omitempty"`
-	Given    string              `json:"permission,omitempty" doc:"The access offered."`
+	Given    string              `json:"permission,omitempty"`
 	Calendar calendar.CalendarID `json:"calendar_id"`
 	In       shown               `json:"calendar"`
 	UID      shown               `json:"event_uid,omitempty"`
@@ -76,7 +76,7 @@ type changesView struct {
 	Changes    []changeView `json:"changes"`
 	Truncated  bool         `json:"truncated"`
 	NextCursor string       `json:"next_cursor,omitempty"`
-	NotShown   []shown      `json:"not_shown,omitempty" doc:"Calendars shared read-only, whose changes are hidden."`
+	NotShown   []shown      `json:"not_shown,omitempty" doc:"Hidden: shared read-only."`
 	Since      string       `json:"since,omitempty"`
 	zoneView
 }

@@ -20,9 +20,8 @@ func (b changeTools) rows() []tool {
 	return []tool{
 		reading(tool{
 			name: "list_changes", title: "List changes",
-			description: "Lists changes by all apps and assistants, latest first, for undo_change and " +
-				"restore_event.",
-			begin: doing(b.listChanges), gives: changesView{},
+			description: "Lists all changes, latest first, for undo_change and restore_event.",
+			begin:       doing(b.listChanges), gives: changesView{},
 		}), sending(b.changing(tool{
 			name: "undo_change", title: "Undo change",
 			description: "Undoes one change (change_id) or all by one token since a time, " +
@@ -30,7 +29,7 @@ func (b changeTools) rows() []tool {
 			begin: doing(b.undoChange), gives: undoView{},
 		})), b.once(tool{
 			name: "restore_event", title: "Restore deleted event",
-			description: "Restores a deleted event or task. list_changes shows deletions.",
+			description: "Restores a deleted event or task.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite,
 			begin:       within(b.toolbox, b.restoreEvent), gives: restoredView{},
 		}),
@@ -39,10 +38,10 @@ func (b changeTools) rows() []tool {
 
 // undoneView is an object or calendar that an undo restored.
 type undoneView struct {
-	ID       string              `json:"change_id,omitempty" doc:"Of the undo, which can itself be undone."`
-	Did      calendar.ChangeKind `json:"did" doc:"created is restored, deleted is removed again."`
-	Changes  int                 `json:"changes" doc:"How many of its changes were undone."`
-	Undoes   []string            `json:"undoes" doc:"The change_ids of the latest."`
+	ID       string              `json:"change_id,omitempty" doc:"Of the undo."`
+	Did      calendar.ChangeKind `json:"did"`
+	Changes  int                 `json:"changes"`
+	Undoes   []string            `json:"undoes"`
 	Title    shown               `json:"title,omitempty"`
 	Calendar calendar.CalendarID `json:"calendar_id"`
 	In       shown               `json:"calendar"`
@@ -86,9 +85,9 @@ type undo struct {
 func (in *undo) takes() []field {
 	return []field{
 		wordTo(&in.change, "change_id", "From list_changes.").upTo(longestID),
-		wordTo(&in.since, "since", "All since then, as in list_changes."),
+		wordTo(&in.since, "since", "As in list_changes."),
 		wordTo(&in.token, "token", "With since: this token's; default: yours.").upTo(longestID),
-		yesTo(&in.leaveChanged, "leave_changed", "With since: skip items changed later; else none is."),
+		yesTo(&in.leaveChanged, "leave_changed", "Skip items changed later; else none is."),
 		yesTo(&in.preview, "preview", "With since: change nothing."),
 		takesOnly(&in.calendar),
 		in.takesZone(),

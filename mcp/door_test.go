@@ -116,7 +116,7 @@ func (h *house) config() Config {
 		WebhookSecret: func(_ context.Context, w calendar.Webhook) (string, error) {
 			return fmt.Sprintf("whsec_%s-%d", w.ID, w.Number), nil
 		},
-		Logger: h.Logger(),
+		Bookings: h.bookings(new(unsent)), Logger: h.Logger(),
 	}
 }
 

@@ -35,13 +35,12 @@ func (b eventTools) rows() []tool {
 			begin: withSubject(anEvent, b.aim, b.updateEvent), gives: patchedView{},
 		})), sending(b.changing(tool{
 			name: "patch_event", title: "Change event",
-			description: "Changes only the fields you give; an empty text or list removes one. Tells attendees. " +
-				"For the time only: move_event.",
-			begin: doing(b.patchEvent), gives: patchedView{},
+			description: "Changes only the fields you give; an empty text or list removes one. Tells attendees.",
+			begin:       doing(b.patchEvent), gives: patchedView{},
 		})), sending(b.changing(tool{
 			name: "move_event", title: "Move event",
-			description: "Moves an event to another time (new_start; without new_end its length stays) and tells " +
-				"attendees, or to another calendar (to_calendar_id), or copies it there.",
+			description: "Moves an event to another time (without new_end its length stays) and tells attendees, or " +
+				"moves or copies it to another calendar.",
 			begin: doing(b.moveEvent), gives: changedView{},
 		})), sending(b.once(tool{
 			name: "delete_event", title: "Delete event",
@@ -65,7 +64,7 @@ func (b eventTools) rows() []tool {
 // their model only one of them.
 type changedView struct {
 	eventView `in:"create_event"`
-	SplitFrom shown `json:"split_from_uid,omitempty" doc:"The series was split: its earlier part keeps this uid."`
+	SplitFrom shown `json:"split_from_uid,omitempty" doc:"The earlier part keeps this uid."`
 	warningsView
 	detailsView `in:"create_event"`
 	clashes     `in:"create_event"`

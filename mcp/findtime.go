@@ -31,8 +31,8 @@ const (
 func (b busyTools) findRows() []tool {
 	return []tool{reading(tool{
 		name: "find_time", title: "Find a time",
-		description: "Finds times when the user and everyone named are free, in working hours, best first; by " +
-			"default the next 7 days. Busy times: get_free_busy.",
+		description: "Finds times when the user and everyone named are free, in working hours, best first; default: " +
+			"next 7 days.",
 		begin: doing(b.findTime), gives: slotsView{}, view: views.Times,
 	})}
 }
@@ -49,10 +49,12 @@ type slotQuestion struct {
 }
 
 func (in *slotQuestion) takes() []field {
+	within := in.inRange.takes()
+	within[0].doc = "As in list_events."
 	return slices.Concat([]field{
 		numberTo(&in.minutes, "duration_minutes", "5 to 1440.").needed().between(shortestSlot, longestSlot),
 		numberTo(&in.buffer, "buffer_minutes", "Free before and after.").between(0, longestBuffer),
-	}, in.inRange.takes(), in.whose.takes(), []field{
+	}, within, in.whose.takes(), []field{
 		yesTo(&in.withoutMe, "without_me", "Leave the user out."),
 		wordTo(&in.hours, "working_hours", "Default: the user's."),
 		listTo(&in.elsewhere, "hours_elsewhere",
@@ -70,21 +72,21 @@ type slotsView struct {
 	Hours     string   `json:"working_hours"`
 	Days      []string `json:"days"`
 	Theirs    []shown  `json:"hours_elsewhere,omitempty"`
-	Why       slot.Why `json:"why,omitempty" doc:"Why no slot suits everyone."`
-	Calendars []shown  `json:"calendars,omitempty" doc:"The calendars searched, if someone is busy."`
+	Why       slot.Why `json:"why,omitempty"`
+	Calendars []shown  `json:"calendars,omitempty" doc:"Searched, if someone is busy."`
 	Truncated bool     `json:"truncated"`
-	Unread    int      `json:"unread,omitempty" doc:"Events that may take more time: not fully read or followed."`
+	Unread    int      `json:"unread,omitempty" doc:"Events not fully read or followed."`
 }
 
 type slotView struct {
 	Start     string `json:"start"`
 	End       string `json:"end"`
 	Weekday   string `json:"weekday"`
-	Tentative bool   `json:"tentative,omitempty" doc:"Someone has a tentative event then."`
+	Tentative bool   `json:"tentative,omitempty" doc:"Someone may be busy."`
 
 	Elsewhere []shown `json:"elsewhere,omitempty" doc:"In the zones of others."`
 	Outside   []shown `json:"outside_hours_of,omitempty"`
-	Busy      []shown `json:"busy,omitempty" doc:"Not free then; no time suits all."`
+	Busy      []shown `json:"busy,omitempty" doc:"Not free then."`
 }
 
 func (b busyTools) findTime(ctx context.Context, c *call, in *slotQuestion) (answer, error) {

@@ -43,9 +43,8 @@ type busyTools struct{ toolbox }
 func (b busyTools) rows() []tool {
 	return []tool{reading(tool{
 		name: "get_free_busy", title: "Free and busy times",
-		description: "Returns when the user, or calendars and people named, are busy, without titles. To find a " +
-			"common time: find_time.",
-		begin: doing(b.freeBusy), gives: busyView{}, view: views.Week,
+		description: "Returns busy times of the user, or of calendars and people named.",
+		begin:       doing(b.freeBusy), gives: busyView{}, view: views.Week,
 	})}
 }
 
@@ -69,7 +68,7 @@ type busyView struct {
 	Free []shown     `json:"free,omitempty" doc:"Free all the time."`
 	windowView
 	Truncated  bool   `json:"truncated"`
-	Unread     int    `json:"unread,omitempty" doc:"Events that may take more time: not fully read or followed."`
+	Unread     int    `json:"unread,omitempty" doc:"Events not fully read or followed."`
 	NextCursor string `json:"next_cursor,omitempty" doc:"The start_time that continues the list."`
 }
 

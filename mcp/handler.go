@@ -159,6 +159,7 @@ func (b toolbox) tools() []tool {
 	return slices.Concat(
 		calendarTools{b}.rows(),
 		calendarTools{b}.shareRows(),
+		calendarTools{b}.bookingRows(),
 		eventTools{b}.rows(),
 		b.batchTools(),
 		suggestTools{b}.rows(),

@@ -81,7 +81,7 @@ type arrivedView struct {
 	Modified int `json:"modified,omitempty"`
 	Deleted  int `json:"deleted,omitempty"`
 	Refused  int `json:"refused,omitempty" doc:"Number that cannot be shown."`
-	Missing  int `json:"missing,omitempty" doc:"Not listed there; kept until a listing in 10 minutes."`
+	Missing  int `json:"missing,omitempty" doc:"Not listed there."`
 }
 
 // subscribedView is the result of subscribe_calendar.

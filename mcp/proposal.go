@@ -23,9 +23,8 @@ func (b invitationTools) rows() []tool {
 	return []tool{
 		reading(tool{
 			name: "list_invitations", title: "List invitations",
-			description: "Lists invitations that wait for an answer, with conflicts, and times guests propose. " +
-				"Then respond_to_event.",
-			begin: doing(b.listInvitations), gives: invitationsView{},
+			description: "Lists invitations that wait for respond_to_event, with conflicts, and times guests propose.",
+			begin:       doing(b.listInvitations), gives: invitationsView{},
 		}), sending(b.once(tool{
 			name: "respond_to_event", title: "Answer invitation",
 			description: "Answers an invitation or a proposal, and tells its sender. Ask first.",

@@ -43,6 +43,8 @@ type Config struct {
 	Mail *mailbox.Box
 	// WebhookSecret returns the key that signs messages to a webhook; nil if webhooks are not offered.
 	WebhookSecret func(context.Context, calendar.Webhook) (string, error)
+	// Bookings are the booking pages; nil if the server sends no mail.
+	Bookings BookingPages
 	// Called, if set, counts a tool call by its outcome: "ok", "asked" if the user has to confirm first, or a reason.
 	Called func(tool, outcome string, took time.Duration)
 	// Did, if set, receives each tool call with the context of its request, and whether the tool changes data.
@@ -76,7 +78,8 @@ type Handler struct {
 }
 
 func (c Config) toolbox() toolbox {
-	b := toolbox{service: c.Service, zones: zone.NewDB(), now: c.Now, base: c.PagesURL, hookSecret: c.WebhookSecret}
+	b := toolbox{service: c.Service, zones: zone.NewDB(), now: c.Now, base: c.PagesURL, hookSecret: c.WebhookSecret,
+		bookings: c.Bookings}
 	if c.Mail.Offered() {
 		b.mail = c.Mail
 	}

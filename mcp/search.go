@@ -19,11 +19,11 @@ func (b searchTools) rows() []tool {
 	return []tool{reading(tool{
 		name: "search_events", title: "Search events",
 		description: "Finds events by words in title, notes, place or people (all words or beginnings), " +
-			"next first. For a time: list_events.",
+			"next first.",
 		begin: doing(b.searchEvents), gives: foundView{},
 	}), reading(tool{
 		name: "search", title: "Search (for connectors)",
-		description: "For connectors that call fetch; else search_events. Words or a question; tasks too.",
+		description: "For connectors that call fetch; else search_events.",
 		begin:       doing(b.search), gives: resultsView{},
 	}), reading(tool{
 		name: "fetch", title: "Fetch (for connectors)",
@@ -50,7 +50,7 @@ type searchQuestion struct {
 
 func (in *searchQuestion) takes() []field {
 	return append(in.searchText.takes(),
-		yesTo(&in.past, "include_past", "Also past events, latest first."),
+		yesTo(&in.past, "include_past", "Past ones too."),
 		takesOnly(&in.calendar),
 		numberTo(&in.limit, "limit", "Default 20.").between(1, mostFound),
 		in.takesZone(),
@@ -63,9 +63,9 @@ type foundView struct {
 	Calendars []legendView  `json:"calendars,omitempty"`
 	Truncated bool          `json:"truncated"`
 	Window    spanView      `json:"window"`
-	Meant     shown         `json:"did_you_mean,omitempty" doc:"Nothing matches the words; these were found instead."`
+	Meant     shown         `json:"did_you_mean,omitempty" doc:"Found instead of the words."`
 
-	Tasks int `json:"tasks,omitempty" doc:"Matching tasks: list_tasks with the same query."`
+	Tasks int `json:"tasks,omitempty" doc:"See list_tasks."`
 	zoneView
 	// Untrusted covers did_you_mean, whose words come from the events.
 	Untrusted shown `json:"untrusted_text_by,omitempty" once:"true"`

@@ -1,12 +1,15 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/booking"
 	"caldav-mcp-server/mcp/wire"
 )
 
@@ -198,3 +201,167 @@ type sharedCalendar struct {
 
 // foreign is always true: other users named these calendars.
 func (sharedCalendars) foreign() bool { return true }
+
+// BookingPages are the pages on which visitors choose a time with a user.
+type BookingPages interface {
+	// Create makes a page; without a name, its address cannot be guessed. A wrong setting is a [*booking.Error].
+	Create(ctx context.Context, u calendar.User, name string, on bool, s booking.Settings) (booking.Owned, error)
+	// Overview lists a user's pages and their coming bookings.
+	Overview(ctx context.Context, u calendar.User) ([]booking.Owned, []booking.Coming, error)
+}
+
+// bookingRows returns the tools for booking pages. They tell of all calendars that count as busy.
+func (b calendarTools) bookingRows() []tool {
+	if b.service != nil && b.bookings == nil {
+		return nil // this server sends no mail
+	}
+	list := reading(tool{
+		name: "list_bookings", title: "List bookings", description: "Lists booking pages and their coming bookings.",
+		begin: doing(b.listBookings), gives: bookingsView{},
+	})
+	list.unbound = true
+	return []tool{list, {
+		name: "create_booking_page", title: "Create booking page",
+		description: "Makes a page where others book a time with the user. Ask first.",
+		scope:       calendar.ScopeRead | calendar.ScopeShare, unbound: true, hints: toolHints{openWorld: true},
+		begin: within(b.toolbox, b.createBookingPage), gives: newPageView{},
+	}}
+}
+
+// newBookingPage holds the arguments of create_booking_page.
+type newBookingPage struct {
+	inCalendar
+	title, name string
+	minutes     []int
+}
+
+func (in *newBookingPage) takes() []field {
+	title := textTo(&in.title, "title", "Title.").needed().upTo(booking.LongestTitle)
+	name := wordTo(&in.name, "name", "In its address; none: secret.").upTo(longestName)
+	takes := append(in.inCalendar.takes(), title, name,
+		bindList(wire.Number, "minutes", "Lengths; default 30.", "a list of whole numbers", readNumber,
+			field.checkNumber, func(list []int) { in.minutes = list }))
+	for i := range takes {
+		takes[i].writes = true
+	}
+	return takes
+}
+
+// bookingPageView is a booking page in a result.
+type bookingPageView struct {
+	Title   shown  `json:"title"`
+	Address string `json:"address"`
+	On      bool   `json:"on"`
+}
+
+// newPageView is the result of create_booking_page.
+type newPageView struct {
+	Title   shown  `json:"title"`
+	Address string `json:"address"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// bookingView is a coming booking.
+type bookingView struct {
+	Title     shown               `json:"title"`
+	Start     string              `json:"start_local"`
+	Weekday   string              `json:"start_weekday"`
+	End       string              `json:"end_local"`
+	With      shown               `json:"with"`
+	Calendar  calendar.CalendarID `json:"calendar_id"`
+	UID       shown               `json:"event_uid"`
+	Untrusted shown               `json:"untrusted_text_by" once:"true"`
+}
+
+// bookingsView is the result of list_bookings.
+type bookingsView struct {
+	Pages    []bookingPageView `json:"pages"`
+	Bookings []bookingView     `json:"bookings"`
+	More     int               `json:"more,omitempty"`
+}
+
+// foreign is set if there are texts of visitors.
+func (v bookingsView) foreign() bool { return len(v.Bookings) > 0 }
+
+// mostListedBookings limits the bookings in one result.
+const mostListedBookings = 100
+
+func (b calendarTools) listBookings(ctx context.Context, c *call, _ *nothing) (answer, error) {
+	if err := c.caller.MayOwn(calendar.ReadObjects); err != nil {
+		return answer{}, err
+	}
+	pages, all, err := b.bookings.Overview(ctx, c.caller.User)
+	if err != nil {
+		return answer{}, err
+	}
+	z := b.usualZone(c, calendar.Calendar{})
+	v := bookingsView{
+		Pages: each(pages, func(p booking.Owned) bookingPageView {
+			return bookingPageView{shown(p.Title), p.Address, p.On}
+		}),
+		Bookings: []bookingView{}, More: max(len(all)-mostListedBookings, 0),
+	}
+	for _, one := range all[:len(all)-v.More] {
+		v.Bookings = append(v.Bookings, bookingView{
+			shown(one.Title), z.momentOf(one.Start), one.Start.In(z.Location()).Weekday().String(),
+			z.momentOf(one.End),
+			shown(one.Name + " <" + one.Address + ">"), calendar.CalendarID(one.Calendar), shown(one.UID),
+			shown(one.Address),
+		})
+	}
+	return same(v)
+}
+
+// createBookingPage makes a page. Visitors can open it only if the user agreed; otherwise the user switches it on.
+func (b calendarTools) createBookingPage(
+	ctx context.Context, c *call, cal calendar.Calendar, in *newBookingPage,
+) (answer, error) {
+	err := cmp.Or(c.caller.MayOwn(calendar.ShareCalendar), c.caller.May(calendar.ShareCalendar, cal),
+		c.caller.May(calendar.WriteObjects, cal))
+	if err != nil {
+		return answer{}, err
+	}
+	who := "everyone who has its link"
+	if in.name != "" {
+		who = "everyone"
+	}
+	if err := c.confirm(question{
+		text: willHave(fmt.Sprintf("made a page %s where %s sees your free times and books one into %s",
+			quotedShort(in.title), who, quotedShort(cal.Name))) +
+			"You change it, or switch it off, on your page Booking pages.",
+		state: fmt.Sprintf("%q %q %v %s", in.title, in.name, in.minutes, cal.ID),
+	}); err != nil {
+		return answer{}, err
+	}
+	page, err := b.bookings.Create(ctx, c.caller.User, in.name, c.consent.asks, booking.Settings{
+		Title: in.title, Minutes: in.minutes, Calendar: string(cal.ID),
+	})
+	if err != nil {
+		return answer{}, bookingRefusal(err)
+	}
+	v := newPageView{shown(page.Title), page.Address, ""}
+	if !page.On {
+		v.Hint = "Visitors cannot open it before the user switches it on"
+		if at := b.page("booking/" + page.ID); at != "" {
+			v.Hint += " at " + at
+		}
+	}
+	return same(v)
+}
+
+// bookingRefusal describes a setting that is not accepted.
+func bookingRefusal(err error) error {
+	wrong, ok := errors.AsType[*booking.Error](err)
+	if !ok {
+		return err
+	}
+	said, known := map[string]string{
+		"name": "the name has 3 to 40 lower-case letters, digits and hyphens", "taken": "this name is taken",
+		"email":    "the user has no mail address, so visitors could not be told",
+		"calendar": "bookings go into the user's own calendars for events that are not linked",
+	}[wrong.Field]
+	if !known {
+		said = fmt.Sprintf("%s must be %d to %d", wrong.Field, wrong.Least, wrong.Most)
+	}
+	return calendar.Errorf(calendar.Invalid, "", "%s", said)
+}

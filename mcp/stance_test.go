@@ -81,6 +81,11 @@ func deeds() []deed {
 			arguments: `{"action":"add","url":"https://hooks.example/a"}`, everywhere: true, own: true,
 			needs: calendar.OwnerAccess + 1,
 		},
+		{tool: "list_bookings", arguments: `{}`, everywhere: true, own: true, needs: calendar.OwnerAccess + 1},
+		{
+			tool: "create_booking_page", arguments: `{"calendar_id":"CAL","title":"Talk"}`,
+			needs: calendar.OwnerAccess,
+		},
 		{
 			tool: "update_linked_account", arguments: `{"account":"Choir","action":"refresh"}`, everywhere: true,
 			own: true, lacking: true, needs: calendar.OwnerAccess + 1,

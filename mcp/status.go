@@ -16,11 +16,10 @@ import (
 func (b toolbox) statusTools() []tool {
 	return []tool{{
 		name: "calendar_auth_status", title: "Who am I, what time is it",
-		description: "Returns date, time, weekday, the user's zone, this token's permissions and the linked " +
-			"accounts. Call it before you turn \"tomorrow\" into a date.",
-		scope: 0, // every token may call it
-		hints: toolHints{readOnly: true},
-		begin: doing(b.status), gives: statusView{},
+		description: "Returns date, time, weekday, the user's zone, this token's permissions and linked accounts.",
+		scope:       0, // every token may call it
+		hints:       toolHints{readOnly: true},
+		begin:       doing(b.status), gives: statusView{},
 	}}
 }
 

@@ -108,6 +108,9 @@ func TestSuggestions(t *testing.T) {
 			t.Errorf("a suggestion is seen (-before +after):\n%s", diff)
 		}
 		h.refuses(t, door, "share_calendar", params{"calendar_id": work, "user": "bob"}, "lacks")
+		h.refuses(t, door, "webhooks", params{"action": "add", "url": "https://hooks.example/a"}, "lacks")
+		h.refuses(t, door, "delete_calendar", params{"calendar_id": work}, "lacks")
+		h.refuses(t, door, "create_booking_page", params{"calendar_id": work, "title": "Talk"}, "lacks")
 		h.refuses(t, door, "move_event", params{
 			"calendar_id": work, "event_uid": "plan", "to_calendar_id": home,
 		}, "to_calendar_id")

@@ -25,9 +25,8 @@ const (
 func (b toolbox) sumRows() []tool {
 	return []tool{reading(tool{
 		name: "sum_hours", title: "Add up hours",
-		description: "Sums hours of events in a time range, by calendar and word. Without free, declined and " +
-			"all-day ones.",
-		begin: doing(b.sumHours), gives: sumView{},
+		description: "Sums hours of events by calendar and word, without free, declined and all-day ones.",
+		begin:       doing(b.sumHours), gives: sumView{},
 	})}
 }
 

@@ -19,16 +19,15 @@ func (b taskTools) rows() []tool {
 	return []tool{
 		reading(tool{
 			name: "list_tasks", title: "List tasks",
-			description: "Lists tasks by due date; of a recurring one, the next open instance. For events: " +
-				"list_events.",
-			begin: doing(b.listTasks), gives: tasksView{},
+			description: "Lists tasks by due date; of a recurring one, the next open instance.",
+			begin:       doing(b.listTasks), gives: tasksView{},
 		}), reading(tool{
 			name: "get_task", title: "Get task",
-			description: "Returns one task, or instance of a series, with all details and its subtasks.",
+			description: "Returns one task, or instance of a series, with its subtasks.",
 			begin:       withSubject(aTask, b.subject, b.getTask), gives: wholeTask{},
 		}), b.once(tool{
 			name: "create_task", title: "Create task",
-			description: "Creates a task, in a calendar that holds tasks. To block time: create_event.",
+			description: "Creates a task, in a calendar that holds tasks.",
 			scope:       calendar.ScopeWrite,
 			begin:       within(b.toolbox, b.createTask), gives: taskDetailsView{},
 		}), sending(b.changing(tool{
@@ -37,7 +36,7 @@ func (b taskTools) rows() []tool {
 			begin:       doing(b.updateTask), gives: changedTask{},
 		})), sending(b.changing(tool{
 			name: "move_task", title: "Move task",
-			description: "Moves a task to another calendar that holds tasks. For another time: update_task.",
+			description: "Moves a task to another calendar.",
 			begin:       doing(b.moveTask), gives: taskDetailsView{},
 		})), sending(b.once(tool{
 			name: "delete_task", title: "Delete task",
@@ -68,7 +67,7 @@ func (in *taskValues) takesMore() []field {
 	return []field{
 		fieldTo(&in.values.Description, "description", "Notes.").upTo(longestText),
 		fieldTo(&in.values.Location, "location", "Place.").upTo(longestTitle),
-		fieldTo(&in.values.Parent, "parent_uid", "The task it is part of.").upTo(longestID),
+		fieldTo(&in.values.Parent, "parent_uid", "Parent task.").upTo(longestID),
 		numberFieldTo(&in.values.Priority, "priority", "1 high, 9 low, 0 none.").between(0, mostPriority),
 		numberFieldTo(&in.values.Percent, "percent", "0 to 100 done.").between(0, mostPercent),
 		fieldTo(&in.values.Rule, "rrule", "FREQ=WEEKLY;BYDAY=MO. Needs start.").upTo(longestTitle),

@@ -94,7 +94,7 @@ func (in *tasksQuestion) takes() []field {
 	return slices.Concat([]field{
 		takesCalendar(&in.calendar),
 		textTo(&in.status, "status", "Default: open.").oneOf(openTasks, doneTasks, allTasks),
-		wordTo(&in.dueBefore, "due_before", timeForm+" Or monday."),
+		wordTo(&in.dueBefore, "due_before", "A time, or monday."),
 		textTo(&in.words, "query", "Words.").upTo(longestQuery),
 	}, in.paged.takes(), []field{in.takesZone()})
 }

@@ -46,13 +46,10 @@ func unescapedFrom(stored, s string) string {
 	})
 }
 
-// lures match markup that makes a host fetch or follow something when it shows a text as Markdown or HTML: the middle
-// of a link or image, and the start of an element. The URL of an image can leak data that a model was tricked into
-// writing there.
-var lures = regexp.MustCompile(`\]\(|\]\[|<[A-Za-z/!?]`)
+// lures and gap are those of foreign texts in all results.
+var lures = wire.Lures
 
-// gap is the character that defuses a lure: a narrow no-break space, which people do not type in these places.
-const gap = "\u202f"
+const gap = wire.Gap
 
 // defusedLures match lures with a gap. blankLures match lures with a plain space, which some models write for a gap.
 var (
@@ -62,7 +59,7 @@ var (
 
 // defused adds a gap to each lure in a foreign text. It still reads the same, and no host follows it.
 func defused(s string) string {
-	return lures.ReplaceAllStringFunc(s, func(lure string) string { return lure[:1] + gap + lure[1:] })
+	return wire.Defused(s)
 }
 
 // restored removes our gaps from a text that a model wrote. restored(defused(s)) is s, unless s has such a gap itself.

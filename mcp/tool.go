@@ -98,6 +98,8 @@ type toolbox struct {
 	mail *mailbox.Box
 	// hookSecret returns the key that signs messages to a webhook; nil if webhooks are not offered.
 	hookSecret func(context.Context, calendar.Webhook) (string, error)
+	// bookings are the booking pages; nil if they are not offered.
+	bookings BookingPages
 }
 
 // named reports whether a name is the tool's.

@@ -86,9 +86,11 @@ func TestToolsAreDescribed(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]string{
-		"calendar_auth_status", "change_many", "create_calendar", "create_event", "create_task", "delete_calendar",
+		"calendar_auth_status", "change_many", "create_booking_page",
+		"create_calendar", "create_event", "create_task", "delete_calendar",
 		"delete_event", "delete_task", "fetch", "find_time", "get_calendar",
-		"get_event", "get_free_busy", "get_task", "list_calendars", "list_changes", "list_events", "list_invitations",
+		"get_event", "get_free_busy", "get_task", "list_bookings",
+		"list_calendars", "list_changes", "list_events", "list_invitations",
 		"list_people", "list_shared_calendars", "list_tasks", "move_event", "move_task", "patch_event", "query_events",
 		"respond_to_event", "restore_event", "search", "search_events", "share_calendar", "subscribe_calendar",
 		"sum_hours", "undo_change", "unshare_calendar", "update_calendar", "update_event", "update_linked_account",
@@ -355,6 +357,10 @@ func TestResultsKeepTheirSchema(t *testing.T) {
 		`{"action":"test","webhook_id":"` + string(hook.ID) + `"}`,
 		`{"action":"deliveries","webhook_id":"` + string(hook.ID) + `"}`, `{"action":"remove","webhook_id":"` +
 			string(hook.ID) + `"}`,
+	}
+	arguments["list_bookings"] = []string{`{}`}
+	arguments["create_booking_page"] = []string{
+		`{"calendar_id":"00000000-0000-4000-8000-000000000001","title":"Talk","minutes":[30,60]}`,
 	}
 	arguments["list_shared_calendars"] = []string{`{}`}
 	arguments["share_calendar"] = []string{`{"calendar_id":"00000000-0000-4000-8000-000000000001","username":"bob",` +

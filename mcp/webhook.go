@@ -26,9 +26,8 @@ func (b webhookTools) rows() []tool {
 	}
 	return []tool{{
 		name: "webhooks", title: "Webhooks",
-		description: "Notifies an https address of each change in the user's calendars. add shows the signing " +
-			"secret, once; resume turns it on again. Use only an address the user gave.",
-		scope: calendar.ScopeRead | calendar.ScopeShare, unbound: true, hints: toolHints{
+		description: "Tells an https address that the user gave of each change; add shows its secret, once.",
+		scope:       calendar.ScopeRead | calendar.ScopeShare, unbound: true, hints: toolHints{
 			destructive: true,
 			openWorld:   true,
 		},
@@ -78,7 +77,7 @@ var (
 // webhookView is a webhook in a result.
 type webhookView struct {
 	ID      calendar.WebhookID    `json:"id"`
-	Host    shown                 `json:"host" doc:"Of its address."`
+	Host    shown                 `json:"host"`
 	Kinds   []calendar.ChangeKind `json:"kinds,omitempty"`
 	Titles  bool                  `json:"titles,omitempty"`
 	State   calendar.WebhookState `json:"state" doc:"gone or failing: turned off."`

@@ -147,6 +147,11 @@ func (s bookingPageStore) HoldByToken(ctx context.Context, token []byte) (calend
 	return db.RowOf(ctx, s.db.Reads, holdColumns.scan, selectHolds+`WHERE h.token = $1`, bytesOf(token))
 }
 
+// HoldByID implements [calendar.BookingPages].
+func (s bookingPageStore) HoldByID(ctx context.Context, id calendar.HoldID) (calendar.Hold, error) {
+	return db.RowOf(ctx, s.db.Reads, holdColumns.scan, selectHolds+`WHERE h.id = $1`, id)
+}
+
 // HoldsOf implements [calendar.BookingPages].
 func (s bookingPageStore) HoldsOf(
 	ctx context.Context, owner calendar.UserID, after time.Time,

@@ -37,6 +37,9 @@ func (h *Handler) bookingPages() []page {
 		post("booking/{page}", people, bookingPages.change),
 		get(bookRoot+"{name}", anybody, visitorPages.page),
 		post(bookRoot+"{name}", anybody, visitorPages.hold),
+		get(bookRoot+"{name}/"+booking.TimesPath, anybody, visitorPages.apiTimes),
+		post(bookRoot+"{name}/"+booking.HoldsPath, anybody, visitorPages.apiHold),
+		get(bookRoot+"{name}/"+booking.HoldsPath+"/{hold}", anybody, visitorPages.apiState),
 		get(linkRoot+"{token}", anybody, visitorPages.link),
 		post(linkRoot+"{token}", anybody, visitorPages.act),
 	)
@@ -86,6 +89,8 @@ type bookContent struct {
 	Name, Address string
 	// Sent is the address that the link was sent to.
 	Sent string
+	// Markup describes the page for programs.
+	Markup map[string]any
 }
 
 // To returns the address of the page with a parameter changed.
@@ -104,7 +109,7 @@ func (p visitorPages) open() (c bookContent, err error) {
 		return c, p.problem(err)
 	}
 	p.adapt(c.View)
-	c.Path = p.href(bookRoot + c.View.Name)
+	c.Path, c.Markup = p.href(bookRoot+c.View.Name), p.Bookings.Markup(c.View)
 	if p.signedIn() {
 		c.Name, c.Address = p.user().Title(), p.user().Email
 	}
@@ -152,6 +157,30 @@ func (p visitorPages) choose(c *bookContent, fixed int) (q booking.Query, err er
 		})
 	}
 	return q, err
+}
+
+// program returns the visitor as their program.
+func (p visitorPages) program() rules.Visitor {
+	return rules.Visitor{
+		Page: p.r.PathValue("name"), SignedIn: p.signedIn(), Network: booking.Network(p.ClientAddr(p.r)),
+		Language: p.lang.Tag(),
+	}
+}
+
+// apiTimes, apiHold and apiState are the JSON API of a page.
+func (p visitorPages) apiTimes() error {
+	p.Bookings.ServeTimes(p.w, p.r, p.program())
+	return nil
+}
+
+func (p visitorPages) apiHold() error {
+	p.Bookings.ServeHold(p.w, p.r, p.program())
+	return nil
+}
+
+func (p visitorPages) apiState() error {
+	p.Bookings.ServeReceipt(p.w, p.r, p.program(), p.r.PathValue("hold"))
+	return nil
 }
 
 // page shows the free times, or the form for a chosen time.
@@ -382,7 +411,8 @@ func (p bookingPages) wanted() (v booking.View, err error) {
 		return v, err
 	}
 	v.Settings = rules.Settings{
-		Access: rules.Public, Minutes: []int{30}, NoticeHours: 24, HorizonDays: 60, Language: p.lang.Tag(),
+		Access: rules.Public, Minutes: []int{30}, NoticeHours: rules.DefaultNotice,
+		HorizonDays: rules.DefaultHorizon, Language: p.lang.Tag(),
 	}
 	return v, nil
 }

@@ -74,6 +74,12 @@ const (
 	mostBusy                   = 100
 )
 
+// The settings of a new page.
+const (
+	DefaultNotice  = 24
+	DefaultHorizon = 60
+)
+
 // The longest texts, in characters.
 const (
 	LongestTitle    = 100

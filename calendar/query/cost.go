@@ -32,6 +32,12 @@ func (s *Queries) Meter(ctx context.Context, c calendar.Caller) *meter.Meter {
 	return s.costs.Meter(ctx, string(c.Author().ID))
 }
 
+// MeterOf returns a meter that is charged to a budget of that name instead of a user's. A request of strangers must not
+// slow the requests of the user whose calendars it reads.
+func (s *Queries) MeterOf(ctx context.Context, budget string) *meter.Meter {
+	return s.costs.Meter(ctx, "budget "+budget)
+}
+
 // overruns holds the errors for a request that exceeds a limit.
 var overruns = [...]struct {
 	reason        calendar.Reason

@@ -13,6 +13,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/calendar"
+	rules "caldav-mcp-server/calendar/booking"
 	"caldav-mcp-server/calendar/mailbox"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
@@ -21,9 +22,11 @@ import (
 	"caldav-mcp-server/cmd/caldav-mcp-server/doctor"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/mcp"
+	"caldav-mcp-server/mcp/guest"
 	"caldav-mcp-server/server"
 	"caldav-mcp-server/trace"
 	"caldav-mcp-server/web"
+	"caldav-mcp-server/web/booking"
 )
 
 // The names of the listeners, in logs and metrics.
@@ -267,6 +270,9 @@ func (p *program) mcpDoor(ctx context.Context, front *frontage, h *app.App, page
 		Version: p.Version, Now: p.Now, NewID: p.NewID, Logger: log, Mail: mailbox.New(h.Calendars.Mirrors, p.Now, log),
 		PagesURL: c.CalDAVURL(),
 	}
+	if pages.Bookings != nil {
+		config.Bookings = pages.Bookings
+	}
 	if c.BaseURL != nil {
 		config.BaseURL = c.BaseURL.String()
 	}
@@ -275,6 +281,11 @@ func (p *program) mcpDoor(ctx context.Context, front *frontage, h *app.App, page
 	}
 	handler := mcp.New(config)
 	inner := handler.Guard(h.Auth.Require(door, named(onlyAsked(handler.ServeMCP))))
+	stop := handler.Close
+	if pages.Bookings != nil {
+		guests := p.guests(config, pages.Bookings)
+		inner, stop = bookingDoor(guests, inner), func() { handler.Close(); guests.Close() }
+	}
 	mux := http.NewServeMux()
 	// Some users type the address with a slash at its end.
 	for _, path := range [...]string{settings.MCPPath, settings.MCPPath + "/{$}"} {
@@ -287,8 +298,33 @@ func (p *program) mcpDoor(ctx context.Context, front *frontage, h *app.App, page
 	return server.Door{
 		Name: mcpDoor, Addr: c.MCP.String(), Base: c.BasePath(), MaxBody: config.Limits.BodyBytes + spareBody,
 		Handler: pages.Discovery(mux), Routes: append([]string{settings.MCPPath}, web.DiscoveryRoutes()...),
-		Stop: handler.Close,
+		Stop: stop,
 	}, nil
+}
+
+// guests serves the assistants of booking pages' visitors.
+func (p *program) guests(c mcp.Config, pages *booking.Service) *guest.Handler {
+	return guest.New(guest.Config{
+		Pages: pages, BaseURL: c.BaseURL, AllowedOrigins: c.AllowedOrigins, Key: c.SessionKey, Version: c.Version,
+		Now: c.Now, NewID: c.NewID, Logger: c.Logger,
+	})
+}
+
+// bookingDoor passes the requests that name a booking page to its guests, without login. The name is a parameter, so
+// that proxies need no rule for another path.
+func bookingDoor(guests *guest.Handler, next http.Handler) http.Handler {
+	inner := guests.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		guests.Serve(w, r, rules.Visitor{
+			Page: r.URL.Query().Get(rules.PageParameter), Network: booking.Network(server.ClientAddr(r)),
+		})
+	}))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has(rules.PageParameter) {
+			inner.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // mcpLimits are the limits for assistants.

@@ -6,6 +6,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import http from 'node:http';
+import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -106,6 +107,168 @@ for (const [name, mode] of [['TypeScript SDK 2', 'auto'], ['TypeScript SDK 2 at 
     await asked(client, questions, name);
     await client.close();
     return `${said}, asks`;
+  });
+}
+
+// Proposals: the server offers their page to clients that can open pages. Whatever these answer, the proposal waits for
+// its user. Each client suggests an event, and its person signs in on the page.
+
+// tokenFor makes a token with these scopes for the same user, in the way of an administrator.
+function tokenFor(scope) {
+  const made = spawnSync(process.env.COMPAT_BINARY, ['create-token', '--user', process.env.COMPAT_USER, '--name', 'proposer', '--scope', scope, '--json'], { encoding: 'utf8' });
+  must(made.status === 0, `create-token: ${made.stderr}`);
+  return JSON.parse(made.stdout).token;
+}
+
+// signedIn returns a page's text, after a sign-in with the password in the form that the page shows first.
+async function signedIn(page) {
+  const form = await fetch(page);
+  must((await form.text()).includes('name="password"'), 'the page does not ask for a sign-in');
+  const answer = await fetch(new URL('/account/sign-in', page), {
+    method: 'POST', redirect: 'manual', body: new URLSearchParams({ name: process.env.COMPAT_USER, password: process.env.COMPAT_PASSWORD }),
+  });
+  const cookie = answer.headers.getSetCookie().map((one) => one.split(';')[0]).join('; ');
+  must(answer.status === 303 && cookie, `the sign-in: ${answer.status}`);
+  return (await fetch(page, { headers: { Cookie: cookie } })).text();
+}
+
+// suggests has a client propose an event; the client was told in opened of each page that it was asked to open.
+async function suggests(client, opened, name) {
+  const pages = [];
+  for (const answer of ['accept', 'decline']) {
+    opened.answer = answer;
+    const made = await client.callTool({ name: 'create_event', arguments: { ...event(name), title: `${name} may ${answer}` } });
+    must(made.structuredContent?.proposed === true, `it was told ${textOf(made)}`);
+    const asked = opened.at(-1);
+    must(opened.length === pages.length + 1 && asked.mode === 'url', `asked ${JSON.stringify(opened)}`);
+    must(asked.url.startsWith(process.env.COMPAT_CALDAV) && textOf(made).includes(asked.url), `the page is ${asked.url}, the answer ${textOf(made)}`);
+    pages.push(asked.url);
+    const shown = await signedIn(asked.url);
+    must(shown.includes(`${name} may ${answer}`) && shown.includes('value="accept"'), `the page shows ${shown.slice(0, 2000)}`);
+  }
+  const { structuredContent: list } = await client.callTool({ name: 'list_proposals', arguments: {} });
+  const open = list.proposals.filter((one) => one.state === 'open' && pages.some((page) => page.endsWith(`/${one.id}`)));
+  must(open.length === 2, `after both answers: ${JSON.stringify(list)}`);
+  const read = await client.callTool({ name: 'list_events', arguments: { date_range: '2027-03-01' } });
+  must(!textOf(read).includes(`${name} may`), 'a proposal is listed as an event');
+  return 'two pages opened';
+}
+
+const proposer = { headers: { Authorization: `Bearer ${tokenFor('read,propose')}` } };
+const opens = { capabilities: { elicitation: { form: {}, url: {} } } };
+
+await trial('TypeScript SDK 1 opens the page of a proposal', async (name) => {
+  const client = new OldClient({ name: 'compat', version: '1' }, opens);
+  const opened = [];
+  client.setRequestHandler(ElicitRequestSchema, (request) => {
+    opened.push(request.params);
+    return { action: opened.answer };
+  });
+  const transport = new OldTransport(new URL(url), { requestInit: proposer });
+  await client.connect(transport);
+  must(transport.protocolVersion === '2025-11-25', `it speaks ${transport.protocolVersion}`);
+  const said = await suggests(client, opened, name);
+  await client.close();
+  return said;
+});
+
+for (const [name, mode] of [['TypeScript SDK 2', 'auto'], ['TypeScript SDK 2 at 2026-07-28', { pin: '2026-07-28' }]]) {
+  await trial(`${name} opens the page of a proposal`, async (title) => {
+    const client = new Client({ name: 'compat', version: '1' }, { ...opens, versionNegotiation: { mode } });
+    const opened = [];
+    client.setRequestHandler('elicitation/create', (request) => {
+      opened.push(request.params);
+      return { action: opened.answer };
+    });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: proposer }));
+    const said = await suggests(client, opened, title);
+    await client.close();
+    return said;
+  });
+}
+
+// A booking page: the user's own assistant makes it, another server's assistant, without any token, holds a time, and the
+// visitor confirms it by the link in the mail.
+
+// mails are those that the server sent to the port where it expects its relay.
+const mails = [];
+const relay = net.createServer((socket) => {
+  let heard = '';
+  let body = null;
+  socket.write('220 mx.example ESMTP\r\n');
+  socket.on('error', () => {});
+  socket.on('data', (data) => {
+    heard += data;
+    for (let end; (end = heard.indexOf('\r\n')) >= 0;) {
+      const line = heard.slice(0, end);
+      heard = heard.slice(end + 2);
+      if (body !== null && line === '.') {
+        mails.push(body.replace(/=\r\n/g, '').replace(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(parseInt(hex, 16))));
+        body = null;
+        socket.write('250 ok\r\n');
+      } else if (body !== null) {
+        body += `${line}\r\n`;
+      } else if (/^DATA/i.test(line)) {
+        body = '';
+        socket.write('354 go on\r\n');
+      } else {
+        socket.write(/^QUIT/i.test(line) ? '221 bye\r\n' : '250 mx.example\r\n');
+      }
+    }
+  });
+});
+await new Promise((resolve) => { relay.listen(Number(process.env.COMPAT_SMTP), '127.0.0.1', resolve); });
+
+// linkTo waits for the mail with the link of a booking.
+async function linkTo(address) {
+  for (let tries = 0; tries < 100; tries++) {
+    const mail = mails.find((one) => one.includes(`To: <${address}>`) || one.includes(`To: ${address}`));
+    const link = mail?.match(/http:\/\/\S+\/book\/r\/[\w-]+/)?.[0];
+    if (link) return link;
+    await new Promise((resolve) => { setTimeout(resolve, 100); });
+  }
+  throw new Error(`no link for ${address} in ${mails.length} mails: ${mails.join('').slice(0, 1500)}`);
+}
+
+for (const [name, mode, code] of [['TypeScript SDK 2', 'auto', false], ['TypeScript SDK 2 at 2026-07-28', { pin: '2026-07-28' }, true]]) {
+  await trial(`${name} books on a page of another server`, async () => {
+    const own = new Client({ name: 'compat', version: '1' }, { capabilities: { elicitation: {} }, versionNegotiation: { mode } });
+    own.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: {} }));
+    await own.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+    const page = `talk-${code ? 'code' : 'link'}`;
+    const made = await own.callTool({ name: 'create_booking_page', arguments: { calendar_id: 'primary', title: `Talk of ${page}`, name: page } });
+    must(made.structuredContent?.address?.endsWith(`/book/${page}`), `made ${textOf(made)}`);
+
+    const { page: card } = await (await fetch(`${made.structuredContent.address}/api/times`)).json();
+    const visitor = new Client({ name: 'elsewhere', version: '1' }, { versionNegotiation: { mode } });
+    const at = new URL(card.mcp ?? url);
+    must(at.searchParams.get('book') === page, `the page's endpoint is ${at}`);
+    await visitor.connect(new StreamableHTTPClientTransport(new URL(`${new URL(url).origin}${at.pathname}${at.search}`)));
+    const { tools } = await visitor.listTools();
+    must(tools.map((one) => one.name).sort().join() === 'confirm,hold,list_times', `tools ${tools.map((one) => one.name)}`);
+    const from = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
+    const listed = await visitor.callTool({ name: 'list_times', arguments: { from, days: 14 } });
+    const { start } = listed.structuredContent.times[0];
+    must(textOf(listed).includes(start) && textOf(listed).includes('untrusted text'), textOf(listed));
+    const address = `${page}@example.net`;
+    const held = await visitor.callTool({ name: 'hold', arguments: { start, name: 'Eve', address } });
+    must(held.structuredContent?.state === 'held', `held ${textOf(held)}`);
+    const { hold } = held.structuredContent;
+    const link = await linkTo(address);
+    const state = async (args) => (await visitor.callTool({ name: 'confirm', arguments: args })).structuredContent?.state;
+    const before = await fetch(link);
+    must(before.status === 200 && await state({ hold }) === 'held', 'opening the link booked');
+    if (code) {
+      must(await state({ code: link.split('/').at(-1) }) === 'booked', 'the code does not confirm');
+    } else {
+      must((await fetch(link, { method: 'POST', body: new URLSearchParams({ do: 'confirm' }) })).ok, 'the link does not confirm');
+    }
+    must(await state({ hold }) === 'booked', 'it is not booked');
+    const { structuredContent: coming } = await own.callTool({ name: 'list_bookings', arguments: {} });
+    must(coming.bookings.some((one) => one.with.includes(address) && one.untrusted_text_by === address), `listed ${JSON.stringify(coming)}`);
+    await visitor.close();
+    await own.close();
+    return code ? 'the person tells the code' : 'the person opens the link';
   });
 }
 
@@ -245,6 +408,7 @@ if (fs.existsSync(gemini)) {
   });
 }
 
+relay.close();
 fs.rmSync(home, { recursive: true, force: true });
 console.log(`clients: ${passed} ${failed}`);
 process.exit(0);

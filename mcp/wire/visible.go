@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 )
@@ -107,3 +108,16 @@ var Escapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, 
 
 // Quoted puts a text into quotation marks that its content cannot end, so that readers can tell foreign text from ours.
 func Quoted(s string) string { return `"` + Visible(Escapes.Replace(s)) + `"` }
+
+// Lures match markup that makes a host fetch or follow something when it shows a text as Markdown or HTML: the middle
+// of a link or image, and the start of an element. The URL of an image can leak data that a model was tricked into
+// writing there.
+var Lures = regexp.MustCompile(`\]\(|\]\[|<[A-Za-z/!?]`)
+
+// Gap is the character that defuses a lure: a narrow no-break space, which people do not type in these places.
+const Gap = "\u202f"
+
+// Defused adds a gap to each lure in a foreign text. It still reads the same, and no host follows it.
+func Defused(s string) string {
+	return Lures.ReplaceAllStringFunc(s, func(lure string) string { return lure[:1] + Gap + lure[1:] })
+}

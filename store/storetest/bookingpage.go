@@ -88,6 +88,8 @@ func holdIsConfirmedOnce(b *bundle) {
 	p := b.bookingPage(b.user("ann"), "talk")
 	h := b.placed(b.hold(p, "one", "eve@example.com", "n"))
 	gives(b, "the hold", h)(b.HoldByToken(b.Context(), []byte("one")))
+	gives(b, "the hold by its id", h)(b.HoldByID(b.Context(), h.ID))
+	b.refuses(calendar.NotFound, "")(b.HoldByID(b.Context(), "two"))
 	b.refuses(calendar.NotFound, "")(b.HoldByToken(b.Context(), []byte("two")))
 	next := h
 	next.State = calendar.Booked

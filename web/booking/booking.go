@@ -20,6 +20,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	rules "caldav-mcp-server/calendar/booking"
+	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/locale"
@@ -31,7 +32,9 @@ type Service struct {
 	Store     Store
 	Mailer    Mailer
 	// Root is the prefix of the addresses of pages and links.
-	Root   *url.URL
+	Root *url.URL
+	// MCP is the address of the MCP server; nil if it is unknown.
+	MCP    *url.URL
 	Now    func() time.Time
 	NewID  func() string
 	Logger *slog.Logger
@@ -101,6 +104,9 @@ type View struct {
 	// Zone is the owner's.
 	Zone *zone.Zone
 }
+
+// has reports whether the page has a length.
+func (v View) has(minutes int) bool { return slices.Contains(v.Minutes, minutes) }
 
 // caller is the owner as the caller of the service.
 func (v View) caller() calendar.Caller {
@@ -172,6 +178,14 @@ func (s *Service) counted(ctx context.Context, v View) (all []calendar.Calendar,
 // in a linked calendar would be written to its source before the decision here.
 func Bookable(cal calendar.Calendar) bool {
 	return cal.Access == calendar.OwnerAccess && !cal.Origin.Mirrors() && cal.Kinds.Has(calendar.Event)
+}
+
+// Budget is the name of a page's budget. Requests of strangers are charged to it and not to the owner, whose own
+// requests would wait for them.
+func Budget(id calendar.BookingPageID) string { return "booking page " + string(id) }
+
+func (s *Service) meter(ctx context.Context, v View) *meter.Meter {
+	return s.Calendars.MeterOf(ctx, Budget(v.ID))
 }
 
 // newToken returns a random token.

@@ -21,8 +21,14 @@ type Booking struct {
 func (b Booking) Minutes() int { return int(b.End.Sub(b.Start) / time.Minute) }
 
 // Find returns the hold or booking of a link. It changes nothing.
-func (s *Service) Find(ctx context.Context, token string) (b Booking, err error) {
-	b.Hold, err = s.Store.HoldByToken(ctx, hashed(token))
+func (s *Service) Find(ctx context.Context, token string) (Booking, error) {
+	h, err := s.Store.HoldByToken(ctx, hashed(token))
+	return s.current(ctx, h, err)
+}
+
+// current returns a hold with its page and its present state. It takes the error of reading the hold.
+func (s *Service) current(ctx context.Context, h calendar.Hold, err error) (Booking, error) {
+	b := Booking{Hold: h}
 	if calendar.ReasonOf(err) == calendar.NotFound {
 		return b, ErrMissing
 	}
@@ -163,7 +169,7 @@ func (s *Service) commit(
 			in = cal
 		}
 	}
-	m := s.Calendars.Meter(ctx, v.caller())
+	m := s.meter(ctx, v)
 	defer m.Close()
 	_, err := s.Calendars.EditClaimed(ctx, v.caller(), in, b.UID, ledger.Edit{Change: change, Meter: m}, claim)
 	return err
@@ -227,7 +233,7 @@ func (s *Service) Cancel(ctx context.Context, token string) (Booking, error) {
 
 // cancel deletes the event of a booking, which sends a cancellation.
 func (s *Service) cancel(ctx context.Context, b Booking, in calendar.Calendar) error {
-	m := s.Calendars.Meter(ctx, b.View.caller())
+	m := s.meter(ctx, b.View)
 	defer m.Close()
 	_, err := s.Calendars.CancelObject(ctx, b.View.caller(), in, b.UID, ledger.Cancellation{Meter: m})
 	if calendar.ReasonOf(err) == calendar.NotFound {

@@ -2,6 +2,7 @@ package booking
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -118,3 +119,51 @@ func (s *Service) Bookings(ctx context.Context, u calendar.User) ([]calendar.Hol
 
 // Address returns the address of a page.
 func (s *Service) Address(v View) string { return s.Root.JoinPath(v.Name).String() }
+
+// Create makes a page for a user's assistant, with the defaults of the form. Without a name, its address cannot be
+// guessed.
+func (s *Service) Create(
+	ctx context.Context, u calendar.User, name string, on bool, r rules.Settings,
+) (rules.Owned, error) {
+	r.Access = rules.Public
+	if name == "" {
+		r.Access = rules.Secret
+	}
+	if len(r.Minutes) == 0 {
+		r.Minutes = []int{30}
+	}
+	r.NoticeHours, r.HorizonDays = rules.DefaultNotice, rules.DefaultHorizon
+	r.Language = languageOf(View{Owner: u}).Tag()
+	v := View{BookingPage: calendar.BookingPage{Name: strings.ToLower(name), On: on}, Settings: r}
+	id, err := s.Save(ctx, u, v)
+	if err != nil {
+		return rules.Owned{}, err
+	}
+	v, err = s.Page(ctx, u, id)
+	return s.owned(v), err
+}
+
+func (s *Service) owned(v View) rules.Owned {
+	return rules.Owned{ID: string(v.ID), Title: v.Title, Address: s.Address(v), On: v.On}
+}
+
+// Overview lists a user's pages and their coming bookings.
+func (s *Service) Overview(ctx context.Context, u calendar.User) (pages []rules.Owned, all []rules.Coming, err error) {
+	views, err := s.Pages(ctx, u)
+	if err != nil {
+		return nil, nil, err
+	}
+	titles := map[calendar.BookingPageID]string{}
+	for _, v := range views {
+		titles[v.ID] = v.Title
+		pages = append(pages, s.owned(v))
+	}
+	held, err := s.Bookings(ctx, u)
+	for _, h := range held {
+		all = append(all, rules.Coming{
+			Title: titles[h.Page], Start: h.Start, End: h.End, Name: h.Name, Address: h.Address,
+			Calendar: string(h.Calendar), UID: string(h.UID),
+		})
+	}
+	return pages, all, err
+}

@@ -3,7 +3,6 @@ package booking
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -48,7 +47,7 @@ func (s *Service) read(
 			now.taken.Booked = append(now.taken.Booked, h.Start)
 		}
 	}
-	m := s.Calendars.Meter(ctx, v.caller())
+	m := s.meter(ctx, v)
 	defer m.Close()
 	q := query.BusyQuery{
 		People: []calendar.User{v.Owner}, Only: []calendar.CalendarID{}, From: from.AddDate(0, 0, -2),
@@ -64,7 +63,7 @@ func (s *Service) read(
 
 // offer returns the rule of a page for one of its lengths, as at a moment.
 func (s *Service) offer(v View, minutes int, at time.Time) (rules.Offer, error) {
-	if !slices.Contains(v.Minutes, minutes) {
+	if !v.has(minutes) {
 		return rules.Offer{}, ErrTaken
 	}
 	hours, days := v.Owner.Workweek()
@@ -137,22 +136,27 @@ func (s *Service) check(v View, w *Wish) error {
 
 // Hold holds a time for a visitor and mails the link that confirms it.
 func (s *Service) Hold(ctx context.Context, v View, w Wish) error {
+	_, err := s.hold(ctx, v, w)
+	return err
+}
+
+func (s *Service) hold(ctx context.Context, v View, w Wish) (h calendar.Hold, err error) {
 	if err := s.check(v, &w); err != nil {
-		return err
+		return h, err
 	}
 	o, err := s.offer(v, w.Minutes, s.Now())
 	if err != nil {
-		return err
+		return h, err
 	}
 	now, err := s.read(ctx, v, w.Start, w.Start.Add(o.Length), "", true)
 	if err != nil {
-		return err
+		return h, err
 	}
 	if !o.Offers(w.Start, now.taken) {
-		return ErrTaken
+		return h, ErrTaken
 	}
 	token, at := newToken(), s.Now().UTC().Truncate(time.Second)
-	h := calendar.Hold{
+	h = calendar.Hold{
 		ID: calendar.HoldID(s.NewID()), Page: v.ID, Token: hashed(token), State: calendar.Held, Calendar: now.target.ID,
 		UID: calendar.UID("booking." + s.NewID() + "@caldav-server"), Start: w.Start, End: w.Start.Add(o.Length),
 		Expires: at.Add(holdLasts), Created: at, Name: w.Name, Address: w.Address, Zone: w.Zone,
@@ -160,9 +164,9 @@ func (s *Service) Hold(ctx context.Context, v View, w Wish) error {
 	}
 	if err := s.Store.InsertHold(ctx, h, limits); err != nil {
 		if calendar.ReasonOf(err) == calendar.TooLarge {
-			return ErrLimit
+			return h, ErrLimit
 		}
-		return err
+		return h, err
 	}
 	if err = s.place(ctx, v, now.target, h, w); err == nil {
 		if err = s.mailLink(ctx, v, h, token, w.Language); err != nil {
@@ -171,9 +175,9 @@ func (s *Service) Hold(ctx context.Context, v View, w Wish) error {
 		}
 	}
 	if err != nil {
-		return errors.Join(err, s.end(context.WithoutCancel(ctx), v.Owner, h))
+		err = errors.Join(err, s.end(context.WithoutCancel(ctx), v.Owner, h))
 	}
-	return nil
+	return h, err
 }
 
 // place creates the event of a hold. It is tentative, so that other programs show it as such.

@@ -51,7 +51,7 @@ func (s *Service) Week(ctx context.Context, v View, q Query, l *locale.Language)
 	today := s.Now().In(q.Zone)
 	from := grid.Midnight(latest(q.From.In(q.Zone), today), 0)
 	until := grid.Midnight(from, weekDays)
-	found, err := s.Times(ctx, v, q.Minutes, from, until, q.Own)
+	found, next, err := s.times(ctx, v, q, from, until)
 	if err != nil {
 		return w, err
 	}
@@ -70,15 +70,22 @@ func (s *Service) Week(ctx context.Context, v View, q Query, l *locale.Language)
 		day := &w.Days[len(w.Days)-1]
 		day.Times = append(day.Times, c)
 	}
-	if len(found) > 0 {
-		return w, nil
-	}
-	next, err := s.Times(ctx, v, q.Minutes, until, grid.Midnight(until, nextDays), q.Own)
 	if len(next) > 0 {
 		w.Next = choiceOf(next[0], q.Zone, l)
 		w.Next.Text = When(l, next[0].Start, q.Zone, "")
 	}
-	return w, err
+	return w, nil
+}
+
+// times returns the free times between two midnights. If there are none, next has the times of the days after.
+func (s *Service) times(
+	ctx context.Context, v View, q Query, from, until time.Time,
+) (found, next []slot.Slot, err error) {
+	found, err = s.Times(ctx, v, q.Minutes, from, until, q.Own)
+	if err == nil && len(found) == 0 {
+		next, err = s.Times(ctx, v, q.Minutes, until, grid.Midnight(until, nextDays), q.Own)
+	}
+	return found, next, err
 }
 
 // choiceOf describes a free time.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/url"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
@@ -61,8 +62,13 @@ func BookingsOf(p *console.Console, c settings.Config, h *App, log *slog.Logger)
 	if !ok || err != nil {
 		return nil, err
 	}
+	assistants, err := url.Parse(c.MCPURL())
+	if err != nil {
+		return nil, err
+	}
 	return &booking.Service{
-		Calendars: h.Calendars, Store: h.Store, Root: c.BaseURL.JoinPath(web.BookPath), Now: p.Now, NewID: p.NewID,
+		Calendars: h.Calendars, Store: h.Store, Root: c.BaseURL.JoinPath(web.BookPath), MCP: assistants, Now: p.Now,
+		NewID:  p.NewID,
 		Mailer: &mail.Bookings{Relay: relay, Post: c.Mail.Post(), Now: p.Now, NewID: p.NewID}, Logger: log,
 	}, nil
 }
