@@ -78,8 +78,10 @@ type Handler struct {
 }
 
 func (c Config) toolbox() toolbox {
-	b := toolbox{service: c.Service, zones: zone.NewDB(), now: c.Now, base: c.PagesURL, hookSecret: c.WebhookSecret,
-		bookings: c.Bookings}
+	b := toolbox{
+		service: c.Service, zones: zone.NewDB(), now: c.Now, base: c.PagesURL, hookSecret: c.WebhookSecret,
+		bookings: c.Bookings,
+	}
 	if c.Mail.Offered() {
 		b.mail = c.Mail
 	}

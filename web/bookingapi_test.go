@@ -25,7 +25,7 @@ func (b *browser) api(method, path, body string, v any) int {
 	r.Header.Set("Content-Type", "application/json")
 	answer, err := b.client.Do(r)
 	b.must(err)
-	defer answer.Body.Close() //nolint:errcheck // it was read
+	defer answer.Body.Close()
 	if kind := answer.Header.Get("Content-Type"); kind != "application/json" {
 		b.Errorf("%s %s answers with %s", method, path, kind)
 	}
@@ -34,7 +34,7 @@ func (b *browser) api(method, path, body string, v any) int {
 }
 
 // refusedAs is the form of errors.
-type refusedAs struct{ Error rules.Refusal }
+type refusedAs struct{ Error rules.RequestError }
 
 // A program lists times, holds one and follows its state, but only the mailed link confirms it.
 func TestBookingByProgram(t *testing.T) {

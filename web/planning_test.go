@@ -699,7 +699,8 @@ func TestGuestSharesOrganizersCalendar(t *testing.T) {
 				}
 			}
 			if mine != days || theirs != 0 {
-				t.Errorf("%s links to %d own copies and %d of the organizer, want %d and 0", page.path, mine, theirs, days)
+				t.Errorf("%s links to %d own copies and %d of the organizer, want %d and 0", page.path, mine, theirs,
+					days)
 			}
 		}
 		once(guest.get("/calendar/day/2026-05-06"), 1)
@@ -740,8 +741,8 @@ func TestNamesOfGuests(t *testing.T) {
 		guest := h.as("ben")
 		guest.get("").shows(http.StatusOK, "Talk , Tuesday 5 May 2026, 10:00 · Ann Lee")
 		talk := guest.get("/calendar/day/2026-05-05").link("Talk")
-		guest.get(talk).shows(http.StatusOK, "Organizer Ann Lee", "Ann Lee ann@example.org —", "Ben Ode Ben@example.org",
-			"Guests", "cem@example.org —", "dora@example.com —").hides("Cem Kaya")
+		guest.get(talk).shows(http.StatusOK, "Organizer Ann Lee", "Ann Lee ann@example.org —",
+			"Ben Ode Ben@example.org", "Guests", "cem@example.org —", "dora@example.com —").hides("Cem Kaya")
 		h.put(callerOf(ben), own, object("VEVENT", "o", "Lunch", "DTSTART:20260506T080000Z",
 			"ORGANIZER:mailto:ben@example.org", "ATTENDEE;CN=Dora Diaz:mailto:DORA@example.com"))
 		guest.get(talk).shows(http.StatusOK, "Dora Diaz dora@example.com —").hides("Cem Kaya")

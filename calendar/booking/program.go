@@ -94,14 +94,14 @@ type Receipt struct {
 	Expires string `json:"expires,omitempty"`
 }
 
-// Refusal is an error that programs can tell apart by its code.
-type Refusal struct {
+// RequestError is an error that programs can tell apart by its code.
+type RequestError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
 // Error returns the message.
-func (r *Refusal) Error() string { return r.Message }
+func (r *RequestError) Error() string { return r.Message }
 
 // PageParameter is the parameter of the MCP server's address that names a page.
 const PageParameter = "book"

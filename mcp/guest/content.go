@@ -43,11 +43,11 @@ func (c content) Reword(x *wire.Exchange, e *wire.Error) *wire.Error {
 
 // Limited implements wire.Content.
 func (content) Limited(_ wire.Version, _ string, seconds int) wire.Refusal {
-	refused := &booking.Refusal{
+	refused := &booking.RequestError{
 		Code: "rate_limited", Message: "too many calls from this network: wait " + strconv.Itoa(seconds) + " seconds",
 	}
 	result := mcpgo.NewToolResultError(refused.Code + ": " + refused.Message)
-	result.StructuredContent = map[string]*booking.Refusal{"error": refused}
+	result.StructuredContent = map[string]*booking.RequestError{"error": refused}
 	return wire.Refusal{Result: result}
 }
 

@@ -26,7 +26,7 @@ type Pages interface {
 	Receipt(ctx context.Context, v booking.Visitor, hold string) (booking.Receipt, error)
 	ConfirmCode(ctx context.Context, v booking.Visitor, code string) (booking.Receipt, error)
 	// Refused returns an error as a visitor's program may see it, and logs what only the administrator may see.
-	Refused(context.Context, error) (status int, refused *booking.Refusal)
+	Refused(context.Context, error) (status int, refused *booking.RequestError)
 }
 
 // Config configures a Handler.
@@ -112,7 +112,7 @@ func (h *Handler) runner(t tool) server.ToolHandlerFunc {
 		if err != nil {
 			_, refused := h.Pages.Refused(ctx, err)
 			failed := mcpgo.NewToolResultError(refused.Code + ": " + refused.Message)
-			failed.StructuredContent = map[string]*booking.Refusal{"error": refused}
+			failed.StructuredContent = map[string]*booking.RequestError{"error": refused}
 			return failed, nil
 		}
 		data, err := wire.EncodeJSON(done.view)
@@ -140,7 +140,7 @@ func read(arguments map[string]json.RawMessage, into any) error {
 	if err = d.Decode(into); err == nil || errors.Is(err, io.EOF) {
 		return nil
 	}
-	return &booking.Refusal{
+	return &booking.RequestError{
 		Code: "arguments", Message: "the arguments do not have the form of the tool's schema: " +
 			strings.TrimPrefix(wire.Visible(err.Error()), "json: "),
 	}

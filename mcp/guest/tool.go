@@ -214,5 +214,5 @@ func confirm(
 		}
 		return receiptOf(r, ""), nil
 	}
-	return result{}, &booking.Refusal{Code: "arguments", Message: "give code, or hold to ask for its state"}
+	return result{}, &booking.RequestError{Code: "arguments", Message: "give code, or hold to ask for its state"}
 }

@@ -23,31 +23,31 @@ import (
 var refusals = []struct {
 	err    error
 	status int
-	rules.Refusal
+	rules.RequestError
 }{
-	{ErrMissing, http.StatusNotFound, rules.Refusal{Code: "missing", Message: "there is no such page, hold or code"}},
-	{ErrTaken, http.StatusConflict, rules.Refusal{
+	{ErrMissing, http.StatusNotFound, rules.RequestError{Code: "missing", Message: "there is no such page, hold or code"}},
+	{ErrTaken, http.StatusConflict, rules.RequestError{
 		Code: "taken", Message: "this time is not offered, or not any more: ask for the times again",
 	}},
-	{ErrExpired, http.StatusGone, rules.Refusal{
+	{ErrExpired, http.StatusGone, rules.RequestError{
 		Code: "expired", Message: "the hold has expired: choose a time again",
 	}},
-	{ErrLimit, http.StatusTooManyRequests, rules.Refusal{
+	{ErrLimit, http.StatusTooManyRequests, rules.RequestError{
 		Code: "limit", Message: "too many times were chosen for this page, address or network: try again tomorrow",
 	}},
-	{ErrUnread, http.StatusServiceUnavailable, rules.Refusal{
+	{ErrUnread, http.StatusServiceUnavailable, rules.RequestError{
 		Code: "unchecked", Message: "a calendar cannot be checked at the moment: try again in a few minutes",
 	}},
-	{ErrUnsent, http.StatusBadGateway, rules.Refusal{
+	{ErrUnsent, http.StatusBadGateway, rules.RequestError{
 		Code: "unsent", Message: "the mail with the link could not be sent: check the address, or try again later",
 	}},
-	{ErrAddress, http.StatusUnprocessableEntity, rules.Refusal{
+	{ErrAddress, http.StatusUnprocessableEntity, rules.RequestError{
 		Code: "address", Message: "address must be a mail address of the visitor",
 	}},
-	{ErrName, http.StatusUnprocessableEntity, rules.Refusal{
+	{ErrName, http.StatusUnprocessableEntity, rules.RequestError{
 		Code: "name", Message: "name must have 1 to " + strconv.Itoa(longestName) + " characters",
 	}},
-	{ErrAnswer, http.StatusUnprocessableEntity, rules.Refusal{
+	{ErrAnswer, http.StatusUnprocessableEntity, rules.RequestError{
 		Code: "answers", Message: "answers must have one text for each of the page's questions, in their order, " +
 			"of at most " + strconv.Itoa(rules.LongestAnswer) + " characters; only required ones must not be empty",
 	}},
@@ -55,30 +55,30 @@ var refusals = []struct {
 
 // Refused returns the error of a request as a program sees it, with its HTTP status. All others are internal: their
 // text may be for the owner.
-func (s *Service) Refused(ctx context.Context, err error) (status int, refused *rules.Refusal) {
-	if wrong, ok := errors.AsType[*rules.Refusal](err); ok {
+func (s *Service) Refused(ctx context.Context, err error) (status int, refused *rules.RequestError) {
+	if wrong, ok := errors.AsType[*rules.RequestError](err); ok {
 		return http.StatusUnprocessableEntity, wrong
 	}
 	for _, r := range refusals {
 		if errors.Is(err, r.err) {
-			return r.status, &r.Refusal
+			return r.status, &r.RequestError
 		}
 	}
 	if calendar.ReasonOf(err) == calendar.Unavailable {
-		return http.StatusServiceUnavailable, &rules.Refusal{
+		return http.StatusServiceUnavailable, &rules.RequestError{
 			Code: "busy", Message: "the server is busy: try again in a few seconds",
 		}
 	}
 	if ctx.Err() == nil {
 		s.Logger.ErrorContext(ctx, "a request of a booking page failed", "error", err)
 	}
-	return http.StatusInternalServerError, &rules.Refusal{
+	return http.StatusInternalServerError, &rules.RequestError{
 		Code: "internal", Message: "the server failed: try again later",
 	}
 }
 
 // wrongField is the error for a field of a program's request.
-func wrongField(code, message string) error { return &rules.Refusal{Code: code, Message: message} }
+func wrongField(code, message string) error { return &rules.RequestError{Code: code, Message: message} }
 
 // zoneOf returns a zone by its name, or the owner's.
 func zoneOf(v View, name string) (*zone.Zone, error) {
@@ -287,9 +287,9 @@ func (s *Service) ServeReceipt(w http.ResponseWriter, r *http.Request, p rules.V
 func (s *Service) send(w http.ResponseWriter, r *http.Request, result any, err error) {
 	status := http.StatusOK
 	if err != nil {
-		var refused *rules.Refusal
+		var refused *rules.RequestError
 		status, refused = s.Refused(r.Context(), err)
-		result = map[string]*rules.Refusal{"error": refused}
+		result = map[string]*rules.RequestError{"error": refused}
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Robots-Tag", "noindex")
