@@ -34,6 +34,28 @@ type Suggestion struct {
 	Parts []SuggestedPart
 }
 
+// conversationGap ends a conversation: a suggestion that comes so long after the last one belongs to another.
+const conversationGap = 30 * time.Minute
+
+// SuggestionBundles groups suggestions, of which the oldest is first, by conversation: those of one assistant that
+// follow each other by less than conversationGap. Each group and the groups have the order of their oldest.
+func SuggestionBundles(all []Suggestion) (bundles [][]Suggestion) {
+	last := map[Actor]int{}
+	for _, one := range all {
+		i, known := last[one.Maker]
+		if known {
+			known = one.Created.Sub(bundles[i][len(bundles[i])-1].Created) < conversationGap
+		}
+		if !known {
+			i = len(bundles)
+			bundles = append(bundles, nil)
+		}
+		bundles[i] = append(bundles[i], one)
+		last[one.Maker] = i
+	}
+	return bundles
+}
+
 // SuggestedPart is the suggested change of one object.
 type SuggestedPart struct {
 	Calendar CalendarID `json:"calendar"`
