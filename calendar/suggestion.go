@@ -37,8 +37,9 @@ type Suggestion struct {
 // conversationGap ends a conversation: a suggestion that comes so long after the last one belongs to another.
 const conversationGap = 30 * time.Minute
 
-// SuggestionBundles groups suggestions, of which the oldest is first, by conversation: those of one assistant that
-// follow each other by less than conversationGap. Each group and the groups have the order of their oldest.
+// SuggestionBundles groups suggestions by conversation: one assistant makes them, with less than conversationGap between
+// one and the next. They are sorted by age, the oldest first. So are the suggestions of a group, and the groups by their
+// first.
 func SuggestionBundles(all []Suggestion) (bundles [][]Suggestion) {
 	last := map[Actor]int{}
 	for _, one := range all {

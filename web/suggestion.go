@@ -80,8 +80,8 @@ func (c clock) suggested(changes []calendar.Change) (texts []suggestedText) {
 type suggestionsContent struct {
 	// Bundles are the open suggestions of each conversation.
 	Bundles [][]suggestion
-	// Accepted, Kept and Ended are what came of accepting a bundle of which not all could be accepted: those that were,
-	// those that stay open, and whether others had ended.
+	// These are set after the decision on a bundle, if not all could be decided: Accepted lists the accepted ones, Kept
+	// those that stay open with the reason. Ended is set if others had ended.
 	Accepted []suggestion
 	Kept     []suggestionContent
 	Ended    bool
@@ -245,8 +245,8 @@ func (p suggestionPages) decide() error {
 	return p.again("suggestion", content, err)
 }
 
-// decideAll decides the suggestions that the form names, one after the other: those that its page showed, not what the
-// assistant has added since. Each one succeeds or fails by itself.
+// decideAll decides the suggestions that the form names, one after the other. Its page showed these, and the assistant
+// may have added others since. Each one succeeds or fails by itself.
 func (p suggestionPages) decideAll() error {
 	wanted, notice := calendar.SuggestionDeclined, "suggestion-declined"
 	switch p.field("answer") {
@@ -291,7 +291,7 @@ func (p suggestionPages) decideAll() error {
 	case len(named) == 0 && decided > 0:
 		return p.done("suggestions", notice)
 	case decided == 0 && len(did.Kept) == 0:
-		return calendar.Errorf(calendar.NotFound, "", "this suggestion has ended, or was withdrawn")
+		return p.failed(calendar.NotFound, "fault.suggestion-ended")
 	}
 	content, err := p.list()
 	if err != nil {
