@@ -34,6 +34,29 @@ type Suggestion struct {
 	Parts []SuggestedPart
 }
 
+// conversationGap ends a conversation: a suggestion that comes so long after the last one belongs to another.
+const conversationGap = 30 * time.Minute
+
+// SuggestionBundles groups suggestions by conversation: one assistant makes them, with less than conversationGap between
+// one and the next. They are sorted by age, the oldest first. So are the suggestions of a group, and the groups by their
+// first.
+func SuggestionBundles(all []Suggestion) (bundles [][]Suggestion) {
+	last := map[Actor]int{}
+	for _, one := range all {
+		i, known := last[one.Maker]
+		if known {
+			known = one.Created.Sub(bundles[i][len(bundles[i])-1].Created) < conversationGap
+		}
+		if !known {
+			i = len(bundles)
+			bundles = append(bundles, nil)
+		}
+		bundles[i] = append(bundles[i], one)
+		last[one.Maker] = i
+	}
+	return bundles
+}
+
 // SuggestedPart is the suggested change of one object.
 type SuggestedPart struct {
 	Calendar CalendarID `json:"calendar"`

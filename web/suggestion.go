@@ -19,6 +19,7 @@ const SuggestionsPath = root + "suggestions"
 func (h *Handler) suggestionPages() []page {
 	return []page{
 		get("suggestions", people, showing("suggestions", suggestionPages.list)),
+		post("suggestions", people, suggestionPages.decideAll),
 		get("suggestions/{id}", people, suggestionPages.one),
 		post("suggestions/{id}", people, suggestionPages.decide),
 	}
@@ -46,6 +47,11 @@ func (p suggestionPages) open() (all []suggestion, err error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.openOf(found)
+}
+
+// openOf returns the open ones of suggestions.
+func (p suggestionPages) openOf(found []calendar.Suggestion) (all []suggestion, err error) {
 	c := p.clock()
 	for _, s := range found {
 		if s.State != calendar.SuggestionOpen {
@@ -70,9 +76,32 @@ func (c clock) suggested(changes []calendar.Change) (texts []suggestedText) {
 	return texts
 }
 
-func (p suggestionPages) list() (content struct{ Suggestions []suggestion }, err error) {
-	content.Suggestions, err = p.open()
-	return content, err
+// suggestionsContent is the data of the page of all suggestions.
+type suggestionsContent struct {
+	// Bundles are the open suggestions of each conversation.
+	Bundles [][]suggestion
+	// These are set after the decision on a bundle, if not all could be decided: Accepted lists the accepted ones, Kept
+	// those that stay open with the reason. Ended is set if others had ended.
+	Accepted []suggestion
+	Kept     []suggestionContent
+	Ended    bool
+}
+
+func (p suggestionPages) list() (content suggestionsContent, err error) {
+	found, err := p.Service.Suggestions(p.r.Context(), p.caller())
+	if err != nil {
+		return content, err
+	}
+	for _, bundle := range calendar.SuggestionBundles(found) {
+		open, err := p.openOf(bundle)
+		if err != nil {
+			return content, err
+		}
+		if len(open) > 0 {
+			content.Bundles = append(content.Bundles, open)
+		}
+	}
+	return content, nil
 }
 
 // suggestionContent is the data of the page of one suggestion.
@@ -100,15 +129,15 @@ type suggestionContent struct {
 }
 
 func (p suggestionPages) one() error {
-	content, err := p.content()
+	content, err := p.content(calendar.SuggestionID(p.r.PathValue("id")))
 	if err != nil {
 		return err
 	}
 	return p.show("suggestion", content)
 }
 
-func (p suggestionPages) content() (content suggestionContent, err error) {
-	ctx, id := p.r.Context(), calendar.SuggestionID(p.r.PathValue("id"))
+func (p suggestionPages) content(id calendar.SuggestionID) (content suggestionContent, err error) {
+	ctx := p.r.Context()
 	m := p.Service.Meter(ctx, p.caller())
 	defer m.Close()
 	seen, failed := p.Service.Consider(ctx, p.caller(), m, id)
@@ -209,9 +238,106 @@ func (p suggestionPages) decide() error {
 	if reason != calendar.Stale {
 		return p.after(err, "suggestions", done)
 	}
-	content, again := p.content()
+	content, again := p.content(id)
 	if again != nil {
 		return again
 	}
 	return p.again("suggestion", content, err)
+}
+
+// decideAll decides the suggestions that the form names, one after the other. Its page showed these, and the assistant
+// may have added others since. Each one succeeds or fails by itself.
+func (p suggestionPages) decideAll() error {
+	wanted, notice := calendar.SuggestionDeclined, "suggestion-declined"
+	switch p.field("answer") {
+	case "decline":
+	case "accept":
+		wanted, notice = calendar.SuggestionAccepted, "suggestion-accepted"
+	default:
+		return p.wrong("error.malformed")
+	}
+	found, err := p.Service.Suggestions(p.r.Context(), p.caller())
+	if err != nil {
+		return err
+	}
+	named := map[string]bool{}
+	for _, id := range p.r.PostForm["id"] {
+		named[id] = true
+	}
+	var did suggestionsContent
+	decided := 0
+	for _, one := range found {
+		switch {
+		case !named[string(one.ID)]:
+			continue
+		case one.State == wanted: // the button was pressed twice
+			decided++
+		case one.State == calendar.SuggestionOpen:
+			done, err := p.decideListed(one, wanted, &did)
+			if err != nil {
+				return err
+			}
+			if !done {
+				continue
+			}
+			decided++
+		default:
+			continue
+		}
+		delete(named, string(one.ID))
+	}
+	did.Ended = len(named) > len(did.Kept)
+	switch {
+	case len(named) == 0 && decided > 0:
+		return p.done("suggestions", notice)
+	case decided == 0 && len(did.Kept) == 0:
+		return p.failed(calendar.NotFound, "fault.suggestion-ended")
+	}
+	content, err := p.list()
+	if err != nil {
+		return err
+	}
+	did.Bundles = content.Bundles
+	return p.again("suggestions", did, p.failed(calendar.Stale, "suggestions.not-all"))
+}
+
+// decideListed decides a suggestion of a list. If that fails for a reason that people can understand, it is not done,
+// and did has the reason, unless the suggestion has ended.
+func (p suggestionPages) decideListed(
+	one calendar.Suggestion, wanted calendar.SuggestionState, did *suggestionsContent,
+) (done bool, err error) {
+	ctx := p.r.Context()
+	seen, err := p.openOf([]calendar.Suggestion{one})
+	if err != nil {
+		return false, err
+	}
+	if wanted == calendar.SuggestionDeclined {
+		err = p.Service.EndSuggestion(ctx, p.caller(), one.ID)
+	} else {
+		m := p.Service.Meter(ctx, p.caller())
+		err = p.Service.AcceptListed(ctx, p.caller(), m, one.ID)
+		m.Close()
+		if err == nil {
+			did.Accepted = append(did.Accepted, seen...)
+		}
+	}
+	if err == nil {
+		return true, nil
+	}
+	known, ok := errors.AsType[*calendar.Error](err)
+	if !ok || known.Reason == calendar.Internal {
+		return false, err
+	}
+	kept, err := p.content(one.ID)
+	if err != nil || kept.Decided != "" {
+		if calendar.ReasonOf(err) == calendar.NotFound {
+			err = nil // withdrawn at this moment, as the other case is decided at this moment
+		}
+		return false, err
+	}
+	if kept.Failed == "" && !kept.Meanwhile {
+		kept.Failed = describe.Fault(p.lang, known)
+	}
+	did.Kept = append(did.Kept, kept)
+	return false, nil
 }

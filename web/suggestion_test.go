@@ -3,6 +3,7 @@ package web_test
 import (
 	"html"
 	"net/http"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -149,5 +150,143 @@ func TestSuggestionPages(t *testing.T) {
 		h.must(err)
 		ann.get(path).shows(http.StatusOK, "cannot be accepted", "Decline").hides(`value="accept"`)
 		ann.post(path, "answer", "decline").shows(http.StatusOK, "Nothing was changed")
+	})
+}
+
+// TestSuggestionBundles: what one assistant suggests within one conversation is accepted or declined with one button.
+// The button decides what its page showed and nothing else, and what would overwrite a later change stays open.
+func TestSuggestionBundles(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		user := h.user("ann")
+		h.user("eve")
+		cal := h.made(user, "Work")
+		add := func(name string) {
+			h.put(callerOf(user), cal, object("VEVENT", name, name, "DTSTART:20260503T080000Z",
+				"DTEND:20260503T090000Z"))
+		}
+		claude, other := h.assistant(user, "Claude"), h.assistant(user, "Other")
+		claude.Scopes = calendar.ScopeRead | calendar.ScopePropose
+		other.Scopes = claude.Scopes
+		suggest := func(by calendar.Caller, name, title string) string {
+			t.Helper()
+			m := h.calendars.Meter(t.Context(), by)
+			defer m.Close()
+			batch := h.calendars.NewBatch(by.Proposing(), m, calendar.TellAll)
+			_, err := batch.EditObject(t.Context(), by.Proposing(), cal, calendar.UID(name), ledger.Edit{
+				Change: edit.Change{Fields: edit.Fields{Summary: edit.To(title)}},
+			})
+			h.must(err)
+			s, err := batch.Suggest(t.Context())
+			h.must(err)
+			return string(s.ID)
+		}
+		edited := func(name string, fields edit.Fields) {
+			t.Helper()
+			_, err := h.calendars.EditObject(t.Context(), callerOf(user), cal, calendar.UID(name),
+				ledger.Edit{Change: edit.Change{Fields: fields}})
+			h.must(err)
+		}
+		titled := func(name, title string) {
+			t.Helper()
+			stored, err := h.calendars.ObjectByUID(t.Context(), nil, callerOf(user), cal, calendar.UID(name))
+			h.must(err)
+			if !strings.Contains(string(stored.Data), "SUMMARY:"+title+"\r\n") {
+				t.Errorf("%s has not the title %s:\n%s", name, title, stored.Data)
+			}
+		}
+		// bundles are the ids in the forms of a page.
+		bundles := func(s shown) (all [][]string) {
+			for _, form := range regexp.MustCompile(`(?s)<form[^>]*/suggestions">.*?</form>`).FindAllString(s.body, -1) {
+				var ids []string
+				for _, id := range regexp.MustCompile(`name="id" value="([^"]*)"`).FindAllStringSubmatch(form, -1) {
+					ids = append(ids, id[1])
+				}
+				all = append(all, ids)
+			}
+			return all
+		}
+		wants := func(s shown, want ...[]string) {
+			t.Helper()
+			if got := bundles(s); !reflect.DeepEqual(got, want) {
+				t.Errorf("the bundles are %v, want %v\n%s", got, want, s.body)
+			}
+		}
+		form := func(answer string, ids ...string) (fields []string) {
+			for _, id := range ids {
+				fields = append(fields, "id", id)
+			}
+			return append(fields, "answer", answer)
+		}
+		for _, name := range []string{"one", "two", "three", "four", "five"} {
+			add(name)
+		}
+		one := suggest(claude, "one", "First")
+		h.pass(10 * time.Minute)
+		foreign := suggest(other, "four", "Foreign")
+		two := suggest(claude, "two", "Second")
+		h.pass(time.Hour)
+		three := suggest(claude, "three", "Third")
+		ann, eve := h.as("ann"), h.as("eve")
+		wants(ann.get("suggestions").shows(http.StatusOK, "First", "Second", "Third", "Foreign",
+			"Claude suggested these shortly after each other", "Accept all", "Decline all"), []string{one, two})
+		ann.get("").shows(http.StatusOK, "First").hides("Accept all")
+
+		eve.post("suggestions", form("accept", one, two)...).shows(http.StatusNotFound)
+		eve.post("suggestions", form("decline", one, two)...).shows(http.StatusNotFound)
+		ann.post("suggestions", form("accept")...).shows(http.StatusNotFound)
+		ann.post("suggestions", form("maybe", one, two)...).shows(http.StatusUnprocessableEntity)
+		titled("one", "one")
+		wants(ann.get("suggestions"), []string{one, two})
+
+		ann.post("suggestions", form("accept", one, two)...).shows(http.StatusOK, "Accepted", "Third", "Foreign")
+		ann.post("suggestions", form("accept", one, two)...).shows(http.StatusOK, "Accepted")
+		ann.post("suggestions", form("decline", one, two)...).shows(http.StatusNotFound)
+		for name, title := range map[string]string{
+			"one": "First", "two": "Second", "three": "three", "four": "four",
+		} {
+			titled(name, title)
+		}
+		wants(ann.get("suggestions").shows(http.StatusOK, "Third", "Foreign").hides("First"))
+
+		// What joins the bundle after the page was shown stays open. A suggestion that was decided, or an event that
+		// changed in another property, does not break it.
+		h.pass(25 * time.Minute)
+		five := suggest(claude, "five", "Fifth")
+		shownIDs := bundles(ann.get("suggestions"))
+		wants(ann.get("suggestions"), []string{three, five})
+		joined := suggest(claude, "one", "Joined")
+		edited("three", edit.Fields{Location: edit.To("Lido")})
+		ann.post("suggestions", form("accept", shownIDs[0]...)...).shows(http.StatusOK, "Accepted", "Joined")
+		titled("three", "Third")
+		titled("five", "Fifth")
+		titled("one", "First")
+		h.pass(20 * time.Minute)
+		late := suggest(claude, "two", "Late")
+		wants(ann.get("suggestions"), []string{joined, late})
+
+		// A later change of the same property, and a change of an event that is gone, stay open.
+		gone := suggest(claude, "five", "Gone")
+		edited("one", edit.Fields{Summary: edit.To("Mine")})
+		_, err := h.calendars.CancelObject(t.Context(), callerOf(user), cal, "five", ledger.Cancellation{})
+		h.must(err)
+		wants(ann.post("suggestions", form("accept", joined, late, gone, late)...).shows(http.StatusConflict,
+			"Not all of this could be done", "Accepted: Changed the event “Late”",
+			"replaces the new value of: title", "cannot be accepted any more"), []string{joined, gone})
+		titled("one", "Mine")
+		titled("two", "Late")
+
+		// One that was withdrawn meanwhile is not reported as accepted.
+		ended := suggest(claude, "three", "Ended")
+		more := suggest(claude, "two", "More")
+		h.must(h.calendars.EndSuggestion(t.Context(), claude, calendar.SuggestionID(ended)))
+		ann.post("suggestions", form("accept", ended, more)...).shows(http.StatusConflict,
+			"Not all of this could be done", "Accepted: Changed the event “More”", "Some of them had ended")
+		titled("three", "Third")
+
+		ann.post("suggestions", form("decline", joined, gone)...).shows(http.StatusOK, "Nothing was changed", "Foreign")
+		titled("one", "Mine")
+		wants(ann.get("suggestions").hides("Joined"))
+		ann.get("suggestions/"+foreign).shows(http.StatusOK, "Foreign")
 	})
 }

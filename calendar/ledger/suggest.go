@@ -282,6 +282,33 @@ func (s *Suggester) acceptSeen(
 	return seen.accept(ctx)
 }
 
+// AcceptListed accepts a suggestion whose user saw it in a list, and so has not compared it with the present state of
+// its objects. Stale if it would overwrite values that have changed since it was made.
+func (s *Suggester) AcceptListed(
+	ctx context.Context, c calendar.Caller, m *meter.Meter, id calendar.SuggestionID,
+) error {
+	if err := mayAccept(c); err != nil {
+		return err
+	}
+	seen, err := s.consider(ctx, c, m, id, manner{})
+	if err != nil {
+		return err
+	}
+	return seen.acceptListed(ctx)
+}
+
+func (c Considered) acceptListed(ctx context.Context) error {
+	for _, change := range c.Changes {
+		if len(change.Both) > 0 || change.Meanwhile && change.Change.Did == calendar.Deleted {
+			return calendar.Errorf(calendar.Stale, "",
+				"the event has changed since the suggestion was made: nothing was accepted").
+				Advising("compare both on the pages, under Suggestions")
+		}
+	}
+	_, err := c.accept(ctx)
+	return err
+}
+
 func mayAccept(c calendar.Caller) error {
 	if c.Assistant || c.ActsFor() {
 		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "only the user accepts a proposal").
@@ -328,14 +355,7 @@ func (s *Suggester) AcceptMoved(
 	if err != nil {
 		return "", err
 	}
-	for _, change := range seen.Changes {
-		if len(change.Both) > 0 || change.Meanwhile && change.Change.Did == calendar.Deleted {
-			return "", calendar.Errorf(calendar.Stale, "",
-				"the event has changed since the suggestion was made: nothing was accepted").
-				Advising("compare both on the pages, under Suggestions")
-		}
-	}
-	if _, err := seen.accept(ctx); err != nil {
+	if err := seen.acceptListed(ctx); err != nil {
 		return "", err
 	}
 	if p := seen.batch.plans[0]; p.before == nil && len(seen.batch.plans) == 1 {
