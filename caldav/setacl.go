@@ -131,7 +131,7 @@ func (r *resource) mayDeny(all []grants, groups bool) error {
 	return nil
 }
 
-// readEntry adds the privileges of an entry to those of the list so far.
+// readEntry adds the privileges of an entry to a list.
 func (r *resource) readEntry(e aclEntry, all []grants) ([]grants, error) {
 	switch {
 	case e.Invert != nil:

@@ -37,9 +37,8 @@ type Suggestion struct {
 // conversationGap ends a conversation: a suggestion that comes so long after the last one belongs to another.
 const conversationGap = 30 * time.Minute
 
-// SuggestionBundles groups suggestions by conversation: one assistant makes them, with less than conversationGap between
-// one and the next. They are sorted by age, the oldest first. So are the suggestions of a group, and the groups by their
-// first.
+// SuggestionBundles groups suggestions by conversation: one assistant makes them, each less than conversationGap after
+// the one before. All are sorted by age, the oldest first.
 func SuggestionBundles(all []Suggestion) (bundles [][]Suggestion) {
 	last := map[Actor]int{}
 	for _, one := range all {

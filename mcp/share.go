@@ -202,7 +202,7 @@ type sharedCalendar struct {
 // foreign is always true: other users named these calendars.
 func (sharedCalendars) foreign() bool { return true }
 
-// BookingPages are the pages on which visitors choose a time with a user.
+// BookingPages are pages where visitors choose a time with a user.
 type BookingPages interface {
 	// Create makes a page; without a name, its address cannot be guessed. A wrong setting is a [*booking.Error].
 	Create(ctx context.Context, u calendar.User, name string, on bool, s booking.Settings) (booking.Owned, error)

@@ -46,7 +46,7 @@ func (in *sumQuestion) takes() []field {
 	)
 }
 
-// sumOf is the time that some events take within the range. Times at which they overlap count once.
+// sumOf is the time that some events take within the range. Overlaps count once.
 type sumOf struct {
 	Minutes int    `json:"minutes"`
 	Time    string `json:"time"`

@@ -182,7 +182,8 @@ func TestBookingByAssistantIsLimited(t *testing.T) {
 		if _, body := g.send("POST", listen); !strings.Contains(body, "error") {
 			t.Errorf("a subscription: %s", body)
 		}
-		if _, body := g.send("POST", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`); !strings.Contains(body, "there are list_times, hold, confirm") {
+		unknown := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`
+		if _, body := g.send("POST", unknown); !strings.Contains(body, "there are list_times, hold, confirm") {
 			t.Errorf("an unknown tool: %s", body)
 		}
 		v.Access = rules.Users

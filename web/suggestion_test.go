@@ -197,7 +197,8 @@ func TestSuggestionBundles(t *testing.T) {
 		}
 		// bundles are the ids in the forms of a page.
 		bundles := func(s shown) (all [][]string) {
-			for _, form := range regexp.MustCompile(`(?s)<form[^>]*/suggestions">.*?</form>`).FindAllString(s.body, -1) {
+			bundles := regexp.MustCompile(`(?s)<form[^>]*/suggestions">.*?</form>`)
+			for _, form := range bundles.FindAllString(s.body, -1) {
 				var ids []string
 				for _, id := range regexp.MustCompile(`name="id" value="([^"]*)"`).FindAllStringSubmatch(form, -1) {
 					ids = append(ids, id[1])

@@ -94,7 +94,7 @@ type Receipt struct {
 	Expires string `json:"expires,omitempty"`
 }
 
-// RequestError is an error that programs can tell apart by its code.
+// RequestError is an error with a code for programs.
 type RequestError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`

@@ -1,5 +1,5 @@
 // Package guest is the MCP server of booking pages: three tools with which a stranger's assistant books a time, without
-// login. The rules are those of the pages. See docs/decisions/0127-booking-by-programs.md.
+// login. The rules are the same as on the pages. See docs/decisions/0127-booking-by-programs.md.
 package guest
 
 import (

@@ -25,7 +25,9 @@ var refusals = []struct {
 	status int
 	rules.RequestError
 }{
-	{ErrMissing, http.StatusNotFound, rules.RequestError{Code: "missing", Message: "there is no such page, hold or code"}},
+	{ErrMissing, http.StatusNotFound, rules.RequestError{
+		Code: "missing", Message: "there is no such page, hold or code",
+	}},
 	{ErrTaken, http.StatusConflict, rules.RequestError{
 		Code: "taken", Message: "this time is not offered, or not any more: ask for the times again",
 	}},
