@@ -182,8 +182,8 @@ func TestBookingByAssistantIsLimited(t *testing.T) {
 		if _, body := g.send("POST", listen); !strings.Contains(body, "error") {
 			t.Errorf("a subscription: %s", body)
 		}
-		unknown := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`
-		if _, body := g.send("POST", unknown); !strings.Contains(body, "there are list_times, hold, confirm") {
+		noTool := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`
+		if _, body := g.send("POST", noTool); !strings.Contains(body, "there are list_times, hold, confirm") {
 			t.Errorf("an unknown tool: %s", body)
 		}
 		v.Access = rules.Users
@@ -210,6 +210,10 @@ func TestBookingByAssistantIsLimited(t *testing.T) {
 		}
 		if !strings.HasPrefix(last, "rate_limited") {
 			t.Errorf("after many calls: %s", last)
+		}
+		g.visitor.Page = "other"
+		if got, _ := g.call("list_times", `{}`, nil); !strings.HasPrefix(got, "rate_limited") {
+			t.Errorf("another page after many calls: %s", got)
 		}
 	})
 }

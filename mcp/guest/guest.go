@@ -89,8 +89,9 @@ func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, v booking.Visito
 		http.Error(w, "this address accepts POST", http.StatusMethodNotAllowed)
 		return
 	}
+	// The rate is limited per network, whichever page it names.
 	h.endpoint.Serve(w, r, wire.Peer{
-		Owner: wire.Owner{User: v.Network, Token: "booking page " + v.Page}, Name: "a visitor", Account: v,
+		Owner: wire.Owner{User: v.Network, Token: "booking pages"}, Name: "a visitor", Account: v,
 	})
 }
 
