@@ -81,7 +81,7 @@ type suggestionsContent struct {
 	// Bundles are the open suggestions of each conversation.
 	Bundles [][]suggestion
 	// These are set after the decision on a bundle, if not all could be decided: Accepted lists the accepted ones, Kept
-	// those that stay open with the reason. Ended is set if others had ended.
+	// the open ones with the reason. Ended is set if others had ended.
 	Accepted []suggestion
 	Kept     []suggestionContent
 	Ended    bool

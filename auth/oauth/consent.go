@@ -42,7 +42,7 @@ func (s *Service) Approve(ctx context.Context, r Request, user calendar.UserID, 
 		return "", calendar.Errorf(calendar.Invalid, "", "the calendars of people who made you their delegate can be "+
 			"allowed only together with all of yours")
 	case !c.Expires.IsZero() && !c.Expires.After(now):
-		return "", calendar.Errorf(calendar.Invalid, "", "what you allow would be over already")
+		return "", calendar.Errorf(calendar.Invalid, "", "this access would have ended already: choose a later end")
 	}
 	id, digest, code := codeForm.New()
 	err := s.store.InsertOffer(ctx, Offer{

@@ -119,8 +119,8 @@ var faults = map[string]faultText{
 		"of yours": {
 		"fault.consent-delegate", "",
 	},
-	"choose at least one thing that the program may do": {"fault.consent-nothing", ""},
-	"what you allow would be over already":              {"fault.consent-over", ""},
+	"choose at least one thing that the program may do":        {"fault.consent-nothing", ""},
+	"this access would have ended already: choose a later end": {"fault.consent-over", ""},
 	"to let it propose changes in a calendar, also tick that it may propose changes": {
 		"fault.consent-propose", "",
 	},
@@ -286,7 +286,7 @@ var faults = map[string]faultText{
 	},
 	"that would be %d objects, and the account may have %d":           {"fault.quota-objects", "number most"},
 	"a reminder %d minutes before the start is more than a year away": {"fault.reminder-early", "number"},
-	"a room needs a mail address, at which it is invited":             {"fault.room-mail", ""},
+	"a room needs a mail address for its invitations":                 {"fault.room-mail", ""},
 	"that is when the event takes place: propose another time":        {"fault.same-time", ""},
 	"you made %d new shares with %q in the last 24 hours, which is the limit": {
 		"fault.share-daily", "number name",
@@ -300,7 +300,7 @@ var faults = map[string]faultText{
 	"%s does not answer now; nothing was changed here":                   {"fault.source-away", "source"},
 	"%s is busy; nothing was changed here":                               {"fault.source-busy", "source"},
 	"it was changed at %s in the meantime; the new version is shown now": {"fault.source-changed", "source"},
-	"read it again, then repeat your change; what you wrote is in the history": {
+	"read it again, then repeat your change; your version is in the history": {
 		"fault.source-changed-hint", "",
 	},
 	"%s has no room left; nothing was changed here": {"fault.source-full", "source"},

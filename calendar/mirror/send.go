@@ -231,7 +231,7 @@ func (p *post) failed(ctx context.Context, c calendar.Caller, o calendar.Outgoin
 		}
 		return calendar.Errorf(calendar.Stale, "", "it was changed at %s in the meantime; the new version is shown now",
 			cal.Origin.From).
-			Advising("read it again, then repeat your change; what you wrote is in the history")
+			Advising("read it again, then repeat your change; your version is in the history")
 	}
 	if errors.Is(err, ErrSignIn) {
 		p.noteSignIn(ctx, p.accounts[p.mirrors[o.Calendar].Account])

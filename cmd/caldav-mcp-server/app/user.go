@@ -121,7 +121,7 @@ func (h *App) CreateUser(ctx context.Context, n auth.NewUser) (calendar.User, er
 func (h *App) CreateRoom(ctx context.Context, n auth.NewUser) (calendar.User, error) {
 	if n.Email == "" {
 		return calendar.User{}, calendar.Errorf(calendar.Invalid, "",
-			"a room needs a mail address, at which it is invited")
+			"a room needs a mail address for its invitations")
 	}
 	n.Invited = true // without a password no sign-in is possible
 	room, err := h.Auth.CreateUser(ctx, n)
