@@ -3,6 +3,7 @@ package booking
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -187,17 +188,40 @@ func (s *Service) refresh(ctx context.Context, v View) error {
 	if err != nil {
 		return err
 	}
+	counts := func(cal calendar.CalendarID) bool {
+		return slices.ContainsFunc(read, func(c calendar.Calendar) bool { return c.ID == cal })
+	}
 	for _, a := range accounts {
 		for _, cal := range a.Calendars {
-			counts := func(c calendar.Calendar) bool { return c.ID == cal.ID }
-			if !slices.ContainsFunc(read, counts) {
+			if !counts(cal.ID) {
 				continue
 			}
-			if _, err := s.Calendars.Mirrors.Refresh(ctx, v.caller(), a.ID); err != nil {
+			if err := s.refreshAccount(ctx, v, a.ID, counts); err != nil {
 				s.Logger.WarnContext(ctx, "a booking waits for a linked calendar", "error", err)
 				return ErrUnread
 			}
 			break
+		}
+	}
+	return nil
+}
+
+// refreshAccount syncs a linked account. The sync also succeeds if only some of its calendars were read, so each one
+// that counts is checked.
+func (s *Service) refreshAccount(
+	ctx context.Context, v View, id calendar.AccountID, counts func(calendar.CalendarID) bool,
+) error {
+	began := s.Now().Truncate(time.Second) // as it is stored
+	if _, err := s.Calendars.Mirrors.Refresh(ctx, v.caller(), id); err != nil {
+		return err
+	}
+	a, err := s.Calendars.Mirrors.LinkedAccount(ctx, v.caller(), id)
+	if err != nil {
+		return err
+	}
+	for _, cal := range a.Calendars {
+		if counts(cal.ID) && (cal.State.Error != "" || cal.State.Checked.Before(began)) {
+			return fmt.Errorf("%s was not read to its end: %s", cal.ID, cal.State.Error)
 		}
 	}
 	return nil
