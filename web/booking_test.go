@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -375,7 +376,8 @@ func TestHoldsAreRefused(t *testing.T) {
 	})
 }
 
-// Fifty visitors confirm one time at the same moment, through two servers: one of them gets it.
+// Fifty visitors confirm one time at the same moment, through two servers: one of them gets it. Each confirmation
+// refreshes a linked calendar.
 func TestFiftyConfirmationsAtOnce(t *testing.T) {
 	testdb.Each(t, func(t *testing.T, at string) {
 		h := open(t, at)
@@ -385,6 +387,14 @@ func TestFiftyConfirmationsAtOnce(t *testing.T) {
 		second := h.bookings(l)
 		other := housetest.Open(t, at, h.Clock)
 		second.Store, second.Calendars = other.Store, service.New(other.Middle())
+		p := newPublisher(t)
+		for _, one := range []*booking.Service{s, second} {
+			one.Calendars.Mirrors.Providers, one.Calendars.Mirrors.Sealer = p.providers(), p.sealer
+		}
+		_, _, err := s.Calendars.Mirrors.Link(t.Context(), callerOf(v.Owner), mirror.NewAccount{
+			Provider: "ics", Secret: mirror.Secret{URL: p.address()},
+		})
+		h.must(err)
 		const visitors = 50
 		var links []string
 		for n := range visitors {
@@ -451,6 +461,85 @@ func TestBookingRefreshesLinkedCalendars(t *testing.T) {
 		later.Start = later.Start.Add(time.Hour)
 		h.must(s.Hold(t.Context(), v, later))
 		confirm(nil)
+	})
+}
+
+// halves is an account with two calendars. The second one cannot be read while it is away.
+type halves struct {
+	mirror.Source
+	away *atomic.Bool
+}
+
+// Calendars implements mirror.Source.
+func (halves) Calendars(context.Context) ([]mirror.Remote, error) {
+	return []mirror.Remote{{ID: "one", Name: "One"}, {ID: "two", Name: "Two"}}, nil
+}
+
+// Changes implements mirror.Source.
+func (s halves) Changes(_ context.Context, remote, cursor string) (mirror.Changes, error) {
+	if remote == "two" && s.away.Load() {
+		return mirror.Changes{}, errors.New("away")
+	}
+	return mirror.Changes{Cursor: cursor + "x"}, nil
+}
+
+// Nothing is booked if only a part of an account was refreshed, and that part does not count as busy.
+func TestBookingNeedsEachLinkedCalendar(t *testing.T) {
+	eachBooking(t, func(h *house, s *booking.Service, l *letters) {
+		p, away := newPublisher(t), new(atomic.Bool)
+		s.Calendars.Mirrors.Sealer = p.sealer
+		s.Calendars.Mirrors.Providers = map[string]mirror.Provider{"halves": {
+			Address: func(mirror.Secret) string { return "halves" },
+			Open:    func(mirror.Opening) (mirror.Source, error) { return halves{away: away}, nil },
+		}}
+		v, _ := h.host(s, nil)
+		_, _, err := s.Calendars.Mirrors.Link(t.Context(), callerOf(v.Owner), mirror.NewAccount{
+			Provider: "halves", Secret: mirror.Secret{URL: p.address()},
+		})
+		h.must(err)
+		h.must(s.Hold(t.Context(), v, wish("eve")))
+		token := strings.TrimPrefix(l.link(t), "/book/r/")
+		away.Store(true)
+		if _, err := s.Confirm(t.Context(), token); !errors.Is(err, booking.ErrUnread) {
+			t.Errorf("without one of its calendars: %v", err)
+		}
+		h.pass(time.Minute)
+		away.Store(false)
+		_, err = s.Confirm(t.Context(), token)
+		h.must(err)
+	})
+}
+
+// A booking and its visitor are forgotten 90 days after the event, at the time to which the owner moved it.
+func TestPastBookingsAreForgotten(t *testing.T) {
+	eachBooking(t, func(h *house, s *booking.Service, l *letters) {
+		v, cal := h.host(s, nil)
+		h.must(s.Hold(t.Context(), v, wish("eve")))
+		token := strings.TrimPrefix(l.link(t), "/book/r/")
+		_, err := s.Confirm(t.Context(), token)
+		h.must(err)
+		_, err = h.calendars.EditObject(t.Context(), callerOf(v.Owner), cal, h.onlyUID(v.Owner), ledger.Edit{
+			Change: edit.Change{Times: edit.Times{Start: edit.To(ical.Instant(h.Now().AddDate(0, 0, 30)))}},
+		})
+		h.must(err)
+		h.must(s.Hold(t.Context(), v, wish("mia")))
+		held := strings.TrimPrefix(l.link(t), "/book/r/")
+		h.pass(20 * time.Minute)
+		h.must(s.Sweep(t.Context()))
+		find := func(token string, want error) {
+			t.Helper()
+			h.must(s.Forget(t.Context()))
+			if _, err := s.Find(t.Context(), token); !errors.Is(err, want) {
+				t.Errorf("%v: %v, want %v", h.Now(), err, want)
+			}
+		}
+		find(held, booking.ErrExpired)
+		h.pass(49 * time.Hour)
+		find(held, booking.ErrMissing)
+		h.pass(110 * 24 * time.Hour) // more than 90 days after the time that the visitor chose
+		find(token, nil)
+		h.pass(10 * 24 * time.Hour)
+		find(token, booking.ErrMissing)
 	})
 }
 
