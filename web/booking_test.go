@@ -151,6 +151,37 @@ func TestLateBookingPresses(t *testing.T) {
 	})
 }
 
+// rival is a store whose next list of holds is read just before another visitor chooses a time.
+type rival struct {
+	booking.Store
+	choose func()
+}
+
+func (s *rival) HoldsOf(ctx context.Context, u calendar.UserID, after time.Time) ([]calendar.Hold, error) {
+	all, err := s.Store.HoldsOf(ctx, u, after)
+	if choose := s.choose; choose != nil {
+		s.choose = nil
+		choose()
+	}
+	return all, err
+}
+
+// A visitor who chooses a time at the very moment of another's choice or confirmation does not take it away.
+func TestHoldAtTheMomentOfAnother(t *testing.T) {
+	eachBooking(t, func(h *house, s *booking.Service, l *letters) {
+		v, _ := h.host(s, nil)
+		at := &rival{Store: s.Store}
+		meanwhile := *s
+		meanwhile.Store = at
+		at.choose = func() { h.must(s.Hold(t.Context(), v, wish("mia"))) }
+		h.must(meanwhile.Hold(t.Context(), v, wish("eve")))
+		token := strings.TrimPrefix(l.link(t), "/book/r/")
+		at.choose = func() { h.must(s.Hold(t.Context(), v, wish("zoe"))) }
+		_, err := meanwhile.Confirm(t.Context(), token)
+		h.must(err)
+	})
+}
+
 // host makes the user ann with a mail address and a calendar, and a page called talk for an hour or half an hour.
 func (h *house) host(s *booking.Service, change func(*rules.Settings)) (booking.View, calendar.Calendar) {
 	h.Helper()
