@@ -245,7 +245,8 @@ func (p visitorPages) hold() error {
 	}
 	q, err := p.choose(&c, 0)
 	start, bad := time.Parse(time.RFC3339, p.field("start"))
-	if err != nil || bad != nil {
+	// The page may have lost the length since the visitor chose it.
+	if err != nil || bad != nil || p.field("minutes") != strconv.Itoa(q.Minutes) {
 		return p.times(c, q, cmp.Or(err, p.wrong("booking.taken")))
 	}
 	w := booking.Wish{

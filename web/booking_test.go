@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"net/http"
 	"net/url"
@@ -147,6 +148,65 @@ func TestLateBookingPresses(t *testing.T) {
 		h.must(err)
 		if got := h.events(v.Owner); b.State != calendar.Released || strings.Contains(got, "eve") {
 			t.Errorf("after the cancellation: %v, %s", b.State, got)
+		}
+	})
+}
+
+// A button that is pressed twice at the same moment does one thing, and tells the owner once.
+func TestBookingPressedTwice(t *testing.T) {
+	eachBooking(t, func(h *house, s *booking.Service, l *letters) {
+		v, _ := h.host(s, nil)
+		h.must(s.Hold(t.Context(), v, wish("eve")))
+		token := strings.TrimPrefix(l.link(t), "/book/r/")
+		slow := *s
+		twice := func(act func(*booking.Service) error) {
+			t.Helper()
+			before, err := s.Store.HoldByToken(t.Context(), hashOf(token))
+			h.must(err)
+			h.must(act(s))
+			told := len(l.sent)
+			slow.Store = &late{s.Store, &before}
+			if h.must(act(&slow)); len(l.sent) != told {
+				t.Errorf("the owner is told again: %s", l.last(t))
+			}
+		}
+		twice(func(s *booking.Service) error {
+			_, err := s.Confirm(t.Context(), token)
+			return err
+		})
+		start := time.Date(2026, 5, 5, 8, 0, 0, 0, time.UTC)
+		var booked calendar.Hold
+		twice(func(s *booking.Service) error {
+			b, err := s.Move(t.Context(), token, start)
+			booked = b.Hold
+			return err
+		})
+		if !booked.Start.Equal(start) {
+			t.Errorf("moved to %v", booked.Start)
+		}
+		booked.Moves = 0
+		slow.Store = &late{s.Store, &booked}
+		if b, err := slow.Move(t.Context(), token, start.Add(time.Hour)); !errors.Is(err, booking.ErrTaken) ||
+			!b.Start.Equal(start) {
+			t.Errorf("another move at the same moment: %v %v", b.Start, err)
+		}
+	})
+}
+
+// hashOf returns the stored hash of a token.
+func hashOf(token string) []byte {
+	sum := sha256.Sum256([]byte("booking " + token))
+	return sum[:]
+}
+
+// A length that the owner removes while a visitor fills the form is not replaced by another one.
+func TestBookingOfARemovedLength(t *testing.T) {
+	eachBooking(t, func(h *house, s *booking.Service, _ *letters) {
+		v, _ := h.host(s, func(r *rules.Settings) { r.Minutes = []int{30} })
+		h.browser().post("/book/talk-ann", "start", "2026-05-04T07:00:00Z", "minutes", "60", "name", "Eve",
+			"address", "eve@example.com", "answer-0", "x").shows(http.StatusUnprocessableEntity, "not free any more")
+		if got := h.events(v.Owner); got != "" {
+			t.Errorf("held: %s", got)
 		}
 	})
 }

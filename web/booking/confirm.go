@@ -1,6 +1,7 @@
 package booking
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,6 +115,17 @@ func (s *Service) Move(ctx context.Context, token string, start time.Time) (Book
 	err = s.decide(ctx, b, next, edit.Change{Times: edit.Times{
 		Start: edit.To(s.moment(b.View, next.Start)), End: edit.To(s.moment(b.View, next.End)), AsGiven: true,
 	}})
+	if calendar.ReasonOf(err) == calendar.NotFound {
+		// The same button may have been pressed twice, or the owner changed the event at the same moment.
+		again, failed := s.Find(ctx, token)
+		switch {
+		case failed != nil || again.State != calendar.Booked:
+			return again, cmp.Or(failed, ErrExpired)
+		case again.Start.Equal(start):
+			return again, nil
+		}
+		return again, ErrTaken
+	}
 	if err == nil {
 		b.Hold = next
 		s.tellOwner(ctx, b, "mail.booking.moved")
