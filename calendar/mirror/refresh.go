@@ -13,7 +13,7 @@ import (
 // that began before the call, because it may have missed a change of the source.
 type refreshes struct {
 	mu sync.Mutex
-	// waiting are the syncs that have not begun, running those that have.
+	// waiting are the syncs that have not begun, running the others.
 	waiting, running map[calendar.AccountID]*refresh
 }
 

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// bookingErrands are those of visitors of booking pages. Each has an owner and a page of its own.
+// bookingErrands are errands of visitors of booking pages. Each has its own owner and page.
 func bookingErrands() []errand {
 	return []errand{
 		{"book a time on a computer", false, bookOnComputer},

@@ -23,7 +23,7 @@ import (
 
 // mailing is another server on the same data, which sends mail. Booking pages need it.
 type mailing struct {
-	// origin is its address, that of a proxy before it.
+	// origin is the address of the proxy in front of it.
 	origin string
 	server *exec.Cmd
 	mails  net.Listener
@@ -153,7 +153,7 @@ func (m *mailing) keep(to, data string) {
 	m.sent = append(m.sent, letter{to, mail.Header.Get("Subject"), string(text)})
 }
 
-// mailTo waits for the last mail to somebody with a text in it.
+// mailTo waits for the last mail to an address that has a text in it.
 func (m *mailing) mailTo(who, text string) letter {
 	for end := time.Now().Add(patience); time.Now().Before(end); pause() {
 		m.mu.Lock()
