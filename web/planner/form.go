@@ -599,9 +599,13 @@ func (p *Planner) guest(ctx context.Context, field, text string) (edit.Attendee,
 	if err != nil {
 		return edit.Attendee{}, err
 	}
-	found = slices.DeleteFunc(found, func(u calendar.User) bool { return u.Email == "" || u.Group })
+	people := slices.DeleteFunc(found, func(u calendar.User) bool { return u.Group })
+	found = slices.DeleteFunc(slices.Clone(people), func(u calendar.User) bool { return u.Email == "" })
 	switch len(found) {
 	case 0:
+		if len(people) > 0 {
+			return edit.Attendee{}, p.wrong(field, "planner.guest-without-mail", "guest", people[0].Title())
+		}
 		return edit.Attendee{}, p.wrong(field, "planner.unknown-guest", "guest", clean(text))
 	case 1:
 		return edit.Attendee{Address: found[0].Email, Name: found[0].Title()}, nil
