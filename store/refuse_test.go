@@ -12,6 +12,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/pgtest"
 	"caldav-mcp-server/internal/pgtest/refuse"
+	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/store"
 )
 
@@ -100,6 +101,36 @@ func TestRefusingPostgres(t *testing.T) {
 	}
 	if want := []string{"LISTEN", "NOTIFY", "timelines", "cluster identifiers"}; !slices.Equal(lacks, want) {
 		t.Errorf("the database lacks %q, want %q", lacks, want)
+	}
+}
+
+// TestAbilities prints the features of the database, for compat/engine.
+func TestAbilities(t *testing.T) {
+	t.Parallel()
+	database := testdb.Postgres(t)
+	s := open(t, database, store.Options{})
+	able, err := s.Abilities(t.Context())
+	if err != nil || len(able) == 0 {
+		t.Fatal(able, err)
+	}
+	conn, err := sql.Open("pgx", database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	var version string
+	if err := conn.QueryRowContext(t.Context(), `SELECT concat_ws(', ', substring(version() FROM '^\S+ \S+'),
+		(SELECT string_agg(extname || ' ' || extversion, ', ') FROM pg_extension WHERE extname <> 'plpgsql'))`).
+		Scan(&version); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("feature engine|%s", version)
+	for _, a := range able {
+		has := "yes"
+		if a.Lack != nil {
+			has = "no: " + a.Instead
+		}
+		t.Logf("feature %s|%s", a.Name, has)
 	}
 }
 
