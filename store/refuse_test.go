@@ -43,7 +43,8 @@ func TestRefusingPostgres(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer super.Close()
-	if _, err := super.ExecContext(t.Context(), `UPDATE pg_proc SET proname = 'hidden' WHERE proname = 'pg_current_wal_lsn';
+	if _, err := super.ExecContext(t.Context(), `
+		UPDATE pg_proc SET proname = 'hidden' WHERE proname = 'pg_current_wal_lsn';
 		CREATE FUNCTION pg_catalog.pg_current_wal_lsn()
 		RETURNS pg_lsn LANGUAGE plpgsql AS 'BEGIN RAISE object_not_in_prerequisite_state; END';
 		GRANT EXECUTE ON FUNCTION pg_walfile_name(pg_lsn) TO PUBLIC`); err != nil {
@@ -183,4 +184,37 @@ func unhidden(t *testing.T, server *pgtest.Server, hidden string) string {
 	}
 	super.Path = at.Path
 	return super.String()
+}
+
+// TestEpochOfOtherHistories: Neon names a history in a setting, and restores a branch without a new timeline.
+// YugabyteDB has a process for each node, so a start does not mean another history.
+func TestEpochOfOtherHistories(t *testing.T) {
+	t.Parallel()
+	database := testdb.Blank(t)
+	epochs := map[calendar.Epoch]string{}
+	for _, branch := range []string{"before", "before", "after"} {
+		got := epochOf(t, open(t, database+"&neon.timeline_id="+branch, store.Options{}))
+		if was, known := epochs[got]; known && was != branch {
+			t.Errorf("branches %s and %s have the epoch %q", was, branch, got)
+		}
+		epochs[got] = branch
+	}
+	if len(epochs) != 2 {
+		t.Errorf("two branches have the epochs %v", epochs)
+	}
+	conn, err := sql.Open("pgx", database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(t.Context(), `CREATE FUNCTION yb_servers() RETURNS int
+		LANGUAGE sql AS 'SELECT 1'`); err != nil {
+		t.Fatal(err)
+	}
+	open(t, database, store.Options{})
+	var timeline string
+	err = conn.QueryRowContext(t.Context(), `SELECT server_timeline()`).Scan(&timeline)
+	if err != nil || timeline != "" {
+		t.Errorf("the timeline of YugabyteDB is %q, %v", timeline, err)
+	}
 }
