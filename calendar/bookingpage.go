@@ -96,8 +96,11 @@ type BookingPages interface {
 	// ExpiredHolds lists at most so many unconfirmed holds that expired before a time, and holds that ended but still
 	// have an event.
 	ExpiredHolds(ctx context.Context, before time.Time, most int) ([]Hold, error)
-	// EndHold ends a hold; NotFound if it is confirmed. It also deletes holds that ended more than two days ago.
-	EndHold(ctx context.Context, id HoldID, now time.Time) error
+	// EndHold ends a hold; NotFound if it is confirmed.
+	EndHold(ctx context.Context, id HoldID) error
+	// ForgetHolds deletes holds that expired before ended and are ended, and bookings whose time and event ended before
+	// past.
+	ForgetHolds(ctx context.Context, ended, past time.Time) error
 }
 
 // HoldKeeper is the part of a Tx that confirms and moves holds.

@@ -167,24 +167,19 @@ func (s bookingPageStore) ExpiredHolds(ctx context.Context, before time.Time, mo
 		ORDER BY h.expires, h.id LIMIT $2`, before.Unix(), most)
 }
 
-// endedHoldAge is how long a hold that ended is kept.
-const endedHoldAge = 48 * time.Hour
-
 // EndHold implements [calendar.BookingPages].
-func (s bookingPageStore) EndHold(ctx context.Context, id calendar.HoldID, now time.Time) error {
-	var ended int64
-	err := s.transact(ctx, func(t *transaction) (err error) {
-		ended, err = t.Exec(ctx, `UPDATE booking_holds SET state = 'ended' WHERE id = $1 AND state <> 'booked'`, id)
-		if err != nil {
-			return err
-		}
-		return t.Run(ctx, `DELETE FROM booking_holds WHERE state = 'ended' AND expires < $1`,
-			now.Add(-endedHoldAge).Unix())
-	})
-	if err != nil {
-		return err
-	}
-	return db.ExpectRow(ended, nil)
+func (s bookingPageStore) EndHold(ctx context.Context, id calendar.HoldID) error {
+	return db.ExpectRow(s.write(ctx, `UPDATE booking_holds SET state = 'ended' WHERE id = $1 AND state <> 'booked'`,
+		id))
+}
+
+// ForgetHolds implements [calendar.BookingPages].
+func (s bookingPageStore) ForgetHolds(ctx context.Context, ended, past time.Time) error {
+	_, err := s.write(ctx, `DELETE FROM booking_holds WHERE state = 'ended' AND expires < $1
+		OR state = 'booked' AND ends < $2 AND NOT EXISTS (SELECT 1 FROM objects o
+			WHERE o.calendar_id = booking_holds.calendar_id AND o.uid = booking_holds.uid AND NOT o.deleted
+			AND o.span_end >= $2)`, ended.Unix(), past.Unix())
+	return err
 }
 
 // UpdateHold implements [calendar.HoldKeeper].

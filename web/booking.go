@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	rules "caldav-mcp-server/calendar/booking"
 	"caldav-mcp-server/calendar/slot"
@@ -35,14 +36,38 @@ func (h *Handler) bookingPages() []page {
 	return append(pages,
 		get("booking/{page}", people, showing("bookingpage", bookingPages.one)),
 		post("booking/{page}", people, bookingPages.change),
-		get(bookRoot+"{name}", anybody, visitorPages.page),
-		post(bookRoot+"{name}", anybody, visitorPages.hold),
-		get(bookRoot+"{name}/"+booking.TimesPath, anybody, visitorPages.apiTimes),
-		post(bookRoot+"{name}/"+booking.HoldsPath, anybody, visitorPages.apiHold),
-		get(bookRoot+"{name}/"+booking.HoldsPath+"/{hold}", anybody, visitorPages.apiState),
-		get(linkRoot+"{token}", anybody, visitorPages.link),
-		post(linkRoot+"{token}", anybody, visitorPages.act),
+		get(bookRoot+"{name}", anybody, paced(visitorPages.page)),
+		post(bookRoot+"{name}", anybody, paced(visitorPages.hold)),
+		get(bookRoot+"{name}/"+booking.TimesPath, anybody, paced(visitorPages.apiTimes)),
+		post(bookRoot+"{name}/"+booking.HoldsPath, anybody, paced(visitorPages.apiHold)),
+		get(bookRoot+"{name}/"+booking.HoldsPath+"/{hold}", anybody, paced(visitorPages.apiState)),
+		get(linkRoot+"{token}", anybody, paced(visitorPages.link)),
+		post(linkRoot+"{token}", anybody, paced(visitorPages.act)),
 	)
+}
+
+// visitRate limits the requests of a network for booking pages: each may read a month of a calendar. visitorsMost
+// limits the networks that are counted.
+var visitRate = auth.Rate{Burst: 300, Every: time.Minute / 300}
+
+const visitorsMost = 10_000
+
+// paced serves a page unless the visitor's network makes too many requests.
+func paced(serve func(visitorPages) error) func(visitorPages) error {
+	return func(p visitorPages) error {
+		wait := p.visits.Take(p.ClientAddr(p.r))
+		if wait <= 0 {
+			return serve(p)
+		}
+		throttled := &auth.ThrottledError{RetryAfter: wait}
+		p.w.Header().Set("Retry-After", strconv.Itoa(throttled.Seconds()))
+		if strings.Contains(p.r.URL.Path, "/api/") {
+			p.Bookings.ServeError(p.w, p.r, booking.ErrPace)
+			return nil
+		}
+		p.refuse(http.StatusTooManyRequests, p.lang.Text("booking.pace", "seconds", throttled.Seconds()))
+		return nil
+	}
 }
 
 // visitorPages are for people who choose a time with a user.
@@ -220,7 +245,8 @@ func (p visitorPages) hold() error {
 	}
 	q, err := p.choose(&c, 0)
 	start, bad := time.Parse(time.RFC3339, p.field("start"))
-	if err != nil || bad != nil {
+	// The page may have lost the length since the visitor chose it.
+	if err != nil || bad != nil || p.field("minutes") != strconv.Itoa(q.Minutes) {
 		return p.times(c, q, cmp.Or(err, p.wrong("booking.taken")))
 	}
 	w := booking.Wish{

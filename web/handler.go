@@ -117,6 +117,8 @@ type Handler struct {
 	secure    bool
 	mux       *http.ServeMux
 	languages *locale.Catalogs
+	// visits limits the requests of a visitor of booking pages.
+	visits    *auth.Limiter
 	templates map[*locale.Language]func() (templates, error)
 	assets    assets
 	guard     *http.CrossOriginProtection
@@ -125,7 +127,10 @@ type Handler struct {
 
 // New makes a Handler.
 func New(c Config) (*Handler, error) {
-	h := &Handler{Config: c, mux: http.NewServeMux(), guard: http.NewCrossOriginProtection()}
+	h := &Handler{
+		Config: c, mux: http.NewServeMux(), guard: http.NewCrossOriginProtection(),
+		visits: auth.NewLimiter(c.Now, visitRate, visitorsMost),
+	}
 	if c.BaseURL != nil {
 		h.base, h.secure = c.BaseURL.EscapedPath(), c.BaseURL.Scheme == "https"
 		if err := h.guard.AddTrustedOrigin(c.BaseURL.Scheme + "://" + c.BaseURL.Host); err != nil {

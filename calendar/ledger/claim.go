@@ -20,17 +20,27 @@ type Claim struct {
 // decides again.
 var ErrReadAgain = errors.New("a calendar has changed since it was read")
 
-// EditClaimed is EditObject under a claim.
+// EditClaimed is EditObject under a claim. NotFound if the hold is not as the claim has it, also if the event is: another
+// request was faster.
 func (s *Ledger) EditClaimed(
 	ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, e Edit, by Claim,
 ) (Edited, error) {
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return Edited{}, err
 	}
+	checked := false
 	r := revision{
-		Ledger: s, meter: e.Meter, caller: c, cal: cal, tell: e.Telling, do: s.changing(cal, e.Change), along: by.check,
+		Ledger: s, meter: e.Meter, caller: c, cal: cal, tell: e.Telling, do: s.changing(cal, e.Change),
+		along: func(ctx context.Context, w *work) error {
+			checked = true
+			return by.check(ctx, w)
+		},
 	}
-	return r.run(ctx, uid, e.When)
+	edited, err := r.run(ctx, uid, e.When)
+	if err == nil && !checked {
+		err = calendar.Errorf(calendar.NotFound, "", "the event was changed at the same moment")
+	}
+	return edited, err
 }
 
 // check compares the versions of the calendars with the versions that the caller read, under the locks. Each lock has

@@ -98,7 +98,7 @@ func holdIsConfirmedOnce(b *bundle) {
 	}
 	b.update(confirm)
 	b.refused(b.Update(b.Context(), confirm), calendar.NotFound, "")
-	b.refused(b.EndHold(b.Context(), h.ID, b.now()), calendar.NotFound, "") // it is confirmed, and stays
+	b.refused(b.EndHold(b.Context(), h.ID), calendar.NotFound, "") // it is confirmed, and stays
 	gives(b, "confirmed", next)(b.HoldByToken(b.Context(), []byte("one")))
 	moved := next
 	moved.Start, moved.End, moved.Moves = h.Start.Add(time.Hour), h.End.Add(time.Hour), 1
@@ -123,13 +123,15 @@ func holdExpires(b *bundle) {
 	}), calendar.NotFound, "")
 	b.pass(time.Second)
 	gives(b, "expired", []calendar.Hold{h})(b.ExpiredHolds(b.Context(), b.now(), 9))
-	b.must(b.EndHold(b.Context(), h.ID, b.now()))
+	b.must(b.EndHold(b.Context(), h.ID))
 	b.givesNone("ended")(b.ExpiredHolds(b.Context(), b.now(), 9))
 	b.givesNone("listed")(b.HoldsOf(b.Context(), ann.ID, b.now()))
 	h.State = calendar.Ended
 	gives(b, "kept for the limits", h)(b.HoldByToken(b.Context(), []byte("one")))
-	b.pass(49 * time.Hour)
-	b.refused(b.EndHold(b.Context(), "none", b.now()), calendar.NotFound, "")
+	b.refused(b.EndHold(b.Context(), "none"), calendar.NotFound, "")
+	b.must(b.ForgetHolds(b.Context(), h.Expires, b.now()))
+	gives(b, "still kept", h)(b.HoldByToken(b.Context(), []byte("one")))
+	b.must(b.ForgetHolds(b.Context(), h.Expires.Add(time.Second), b.now()))
 	b.refuses(calendar.NotFound, "")(b.HoldByToken(b.Context(), []byte("one")))
 }
 

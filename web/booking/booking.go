@@ -85,6 +85,8 @@ var (
 	ErrExpired = errors.New("this hold has expired")
 	// ErrLimit is the error for too many holds or moves.
 	ErrLimit = errors.New("too many times were chosen")
+	// ErrPace is the error for too many requests of a network.
+	ErrPace = errors.New("too many requests")
 	// ErrUnread is the error if a calendar cannot be checked, so that nothing can be confirmed: a linked one cannot be
 	// refreshed, or others keep changing it.
 	ErrUnread = errors.New("a calendar cannot be checked")

@@ -1,8 +1,10 @@
 package booking
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -113,6 +115,17 @@ func (s *Service) Move(ctx context.Context, token string, start time.Time) (Book
 	err = s.decide(ctx, b, next, edit.Change{Times: edit.Times{
 		Start: edit.To(s.moment(b.View, next.Start)), End: edit.To(s.moment(b.View, next.End)), AsGiven: true,
 	}})
+	if calendar.ReasonOf(err) == calendar.NotFound {
+		// The same button may have been pressed twice, or the owner changed the event at the same moment.
+		again, failed := s.Find(ctx, token)
+		switch {
+		case failed != nil || again.State != calendar.Booked:
+			return again, cmp.Or(failed, ErrExpired)
+		case again.Start.Equal(start):
+			return again, nil
+		}
+		return again, ErrTaken
+	}
 	if err == nil {
 		b.Hold = next
 		s.tellOwner(ctx, b, "mail.booking.moved")
@@ -187,17 +200,40 @@ func (s *Service) refresh(ctx context.Context, v View) error {
 	if err != nil {
 		return err
 	}
+	counts := func(cal calendar.CalendarID) bool {
+		return slices.ContainsFunc(read, func(c calendar.Calendar) bool { return c.ID == cal })
+	}
 	for _, a := range accounts {
 		for _, cal := range a.Calendars {
-			counts := func(c calendar.Calendar) bool { return c.ID == cal.ID }
-			if !slices.ContainsFunc(read, counts) {
+			if !counts(cal.ID) {
 				continue
 			}
-			if _, err := s.Calendars.Mirrors.Refresh(ctx, v.caller(), a.ID); err != nil {
+			if err := s.refreshAccount(ctx, v, a.ID, counts); err != nil {
 				s.Logger.WarnContext(ctx, "a booking waits for a linked calendar", "error", err)
 				return ErrUnread
 			}
 			break
+		}
+	}
+	return nil
+}
+
+// refreshAccount syncs a linked account. The sync also succeeds if only some of its calendars were read, so each one
+// that counts is checked.
+func (s *Service) refreshAccount(
+	ctx context.Context, v View, id calendar.AccountID, counts func(calendar.CalendarID) bool,
+) error {
+	began := s.Now().Truncate(time.Second) // as it is stored
+	if _, err := s.Calendars.Mirrors.Refresh(ctx, v.caller(), id); err != nil {
+		return err
+	}
+	a, err := s.Calendars.Mirrors.LinkedAccount(ctx, v.caller(), id)
+	if err != nil {
+		return err
+	}
+	for _, cal := range a.Calendars {
+		if counts(cal.ID) && (cal.State.Error != "" || cal.State.Checked.Before(began)) {
+			return fmt.Errorf("%s was not read to its end: %s", cal.ID, cal.State.Error)
 		}
 	}
 	return nil

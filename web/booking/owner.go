@@ -1,6 +1,7 @@
 package booking
 
 import (
+	"bytes"
 	"context"
 	"strings"
 	"time"
@@ -135,12 +136,34 @@ func (s *Service) Create(
 	r.NoticeHours, r.HorizonDays = rules.DefaultNotice, rules.DefaultHorizon
 	r.Language = languageOf(View{Owner: u}).Tag()
 	v := View{BookingPage: calendar.BookingPage{Name: strings.ToLower(name), On: on}, Settings: r}
+	before, err := s.same(ctx, u, v)
+	if err != nil || before.ID != "" && (before.On || !on) {
+		return s.owned(before), err
+	}
+	v.ID = before.ID
 	id, err := s.Save(ctx, u, v)
 	if err != nil {
 		return rules.Owned{}, err
 	}
 	v, err = s.Page(ctx, u, id)
 	return s.owned(v), err
+}
+
+// same returns a user's page with the same name and settings, if there is one: an assistant repeats a call whose result
+// it lost. A secret name is no difference.
+func (s *Service) same(ctx context.Context, u calendar.User, v View) (View, error) {
+	v.Title = line(v.Title)
+	data, err := v.Settings.Encode()
+	if err != nil {
+		return View{}, err
+	}
+	all, err := s.Pages(ctx, u)
+	for _, one := range all {
+		if bytes.Equal(one.BookingPage.Settings, data) && (v.Access == rules.Secret || one.Name == v.Name) {
+			return one, err
+		}
+	}
+	return View{}, err
 }
 
 func (s *Service) owned(v View) rules.Owned {

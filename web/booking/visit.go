@@ -3,6 +3,7 @@ package booking
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,32 +34,43 @@ func (s *Service) read(
 	if now.read, now.target, err = s.counted(ctx, v); err != nil {
 		return now, err
 	}
-	holds, err := s.Store.HoldsOf(ctx, v.Owner.ID, from.AddDate(0, 0, -2))
-	if err != nil {
-		return now, err
-	}
-	ignored := []calendar.UID{}
-	for _, h := range holds {
-		held := h.State == calendar.Held
-		switch {
-		case h.ID == own, held && (confirmed || !h.Expires.After(s.Now())):
-			ignored = append(ignored, h.UID)
-		case h.Page == v.ID && !h.Gone:
-			now.taken.Booked = append(now.taken.Booked, h.Start)
-		}
-	}
-	m := s.meter(ctx, v)
-	defer m.Close()
 	q := query.BusyQuery{
 		People: []calendar.User{v.Owner}, Only: []calendar.CalendarID{}, From: from.AddDate(0, 0, -2),
-		Until: until.AddDate(0, 0, 2), Timezone: v.Zone, ByType: true, Ignored: ignored, Meter: m,
+		Until: until.AddDate(0, 0, 2), Timezone: v.Zone, ByType: true, Ignored: []calendar.UID{},
 	}
 	for _, cal := range now.read {
 		q.Only = append(q.Only, cal.ID)
 	}
-	busy, err := s.Calendars.FreeBusy(ctx, v.caller(), q)
-	now.taken.Busy = busy.Periods
-	return now, err
+	m := s.meter(ctx, v)
+	defer m.Close()
+	q.Meter = m
+	for n := 0; ; n++ {
+		holds, err := s.Store.HoldsOf(ctx, v.Owner.ID, q.From)
+		if err != nil {
+			return now, err
+		}
+		now.taken.Booked = nil
+		// A hold that begins after its list was read may be in the busy times, so the list is read again.
+		more := n == 0
+		for _, h := range holds {
+			held := h.State == calendar.Held
+			switch {
+			case h.ID == own, held && (confirmed || !h.Expires.After(s.Now())):
+				if !slices.Contains(q.Ignored, h.UID) {
+					q.Ignored, more = append(q.Ignored, h.UID), more || confirmed
+				}
+			case h.Page == v.ID && !h.Gone:
+				now.taken.Booked = append(now.taken.Booked, h.Start)
+			}
+		}
+		if !more || n == readsMost {
+			return now, nil
+		}
+		busy, err := s.Calendars.FreeBusy(ctx, v.caller(), q)
+		if now.taken.Busy = busy.Periods; err != nil || !confirmed {
+			return now, err
+		}
+	}
 }
 
 // offer returns the rule of a page for one of its lengths, as at a moment.
