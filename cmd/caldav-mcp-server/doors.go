@@ -27,6 +27,7 @@ import (
 	"caldav-mcp-server/trace"
 	"caldav-mcp-server/web"
 	"caldav-mcp-server/web/booking"
+	"caldav-mcp-server/web/outside"
 )
 
 // The names of the listeners, in logs and metrics.
@@ -315,7 +316,7 @@ func (p *program) guests(c mcp.Config, pages *booking.Service) *guest.Handler {
 func bookingDoor(guests *guest.Handler, next http.Handler) http.Handler {
 	inner := guests.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		guests.Serve(w, r, rules.Visitor{
-			Page: r.URL.Query().Get(rules.PageParameter), Network: booking.Network(server.ClientAddr(r)),
+			Page: r.URL.Query().Get(rules.PageParameter), Network: outside.Network(server.ClientAddr(r)),
 		})
 	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -14,6 +14,7 @@ import (
 	"caldav-mcp-server/calendar/slot"
 	"caldav-mcp-server/ical"
 	"caldav-mcp-server/locale"
+	"caldav-mcp-server/web/outside"
 )
 
 // state is the basis of a decision about times.
@@ -113,7 +114,7 @@ type Wish struct {
 
 // check validates a wish and makes its texts inert.
 func (s *Service) check(v View, w *Wish) error {
-	w.Name = line(w.Name)
+	w.Name = outside.Line(w.Name)
 	if n := length(w.Name); n < 1 || n > longestName {
 		return ErrName
 	}
@@ -126,7 +127,7 @@ func (s *Service) check(v View, w *Wish) error {
 		return ErrAnswer
 	}
 	for i, q := range v.Questions {
-		w.Answers[i] = plain(w.Answers[i])
+		w.Answers[i] = outside.Plain(w.Answers[i])
 		if n := length(w.Answers[i]); n > rules.LongestAnswer || n == 0 && q.Required {
 			return ErrAnswer
 		}
@@ -155,7 +156,7 @@ func (s *Service) hold(ctx context.Context, v View, w Wish) (h calendar.Hold, er
 	if !o.Offers(w.Start, now.taken) {
 		return h, ErrTaken
 	}
-	token, at := newToken(), s.Now().UTC().Truncate(time.Second)
+	token, at := outside.NewToken(), s.Now().UTC().Truncate(time.Second)
 	h = calendar.Hold{
 		ID: calendar.HoldID(s.NewID()), Page: v.ID, Token: hashed(token), State: calendar.Held, Calendar: now.target.ID,
 		UID: calendar.UID("booking." + s.NewID() + "@caldav-server"), Start: w.Start, End: w.Start.Add(o.Length),
@@ -185,7 +186,7 @@ func (s *Service) place(ctx context.Context, v View, in calendar.Calendar, h cal
 	var answers []string
 	for i, q := range v.Questions {
 		if w.Answers[i] != "" {
-			answers = append(answers, line(q.Text)+"\n"+w.Answers[i])
+			answers = append(answers, outside.Line(q.Text)+"\n"+w.Answers[i])
 		}
 	}
 	d := edit.Draft{
