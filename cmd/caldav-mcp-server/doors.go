@@ -158,7 +158,7 @@ func (p *program) pages(ctx context.Context, front *frontage, h *app.App, log *s
 			return err
 		}, Provider: p.provider(front.SignIn), CreateUsers: func() bool { return h.Service().CreateUsers },
 		OnlyProvider: front.SignIn.Only, ProviderGroups: front.SignIn.Groups,
-		Facts: p.facts(h), Checks: p.checks(front.Config),
+		Facts: p.facts(h), Checks: p.checks(front.Config), Polls: app.PollsOf(p.Console, front.Config, h),
 		MCPURL: front.MCPURL(), LinkPath: caldav.LinkPath, OAuth: oauth,
 		Named:   func(ctx context.Context, user string) { server.RecordOf(ctx).User = user },
 		Refused: func(ctx context.Context) { server.RecordOf(ctx).RefuseForm() },

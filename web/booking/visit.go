@@ -12,7 +12,6 @@ import (
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/slot"
-	"caldav-mcp-server/ical"
 	"caldav-mcp-server/locale"
 	"caldav-mcp-server/web/outside"
 )
@@ -191,7 +190,7 @@ func (s *Service) place(ctx context.Context, v View, in calendar.Calendar, h cal
 	}
 	d := edit.Draft{
 		Kind: content.Event, UID: string(h.UID),
-		Times: edit.Times{Start: edit.To(s.moment(v, h.Start)), End: edit.To(s.moment(v, h.End))},
+		Times: edit.Times{Start: edit.To(outside.Moment(h.Start, v.Zone)), End: edit.To(outside.Moment(h.End, v.Zone))},
 		Fields: edit.Fields{
 			Summary: edit.To(languageOf(v).Text("booking.held", "title", v.Title, "name", h.Name)),
 			Status:  edit.To(edit.Tentative),
@@ -205,15 +204,4 @@ func (s *Service) place(ctx context.Context, v View, in calendar.Calendar, h cal
 	}
 	_, err := s.Calendars.CreateTelling(ctx, v.caller(), in, d, calendar.TellNobody)
 	return err
-}
-
-// moment returns an instant on the owner's clock, or in UTC if the clock shows that time twice.
-func (s *Service) moment(v View, t time.Time) ical.Time {
-	local := t.In(v.Zone.Location())
-	_, offset := local.Zone()
-	again := time.Date(local.Year(), local.Month(), local.Day(), local.Hour(), local.Minute(), 0, 0, local.Location())
-	if !again.Equal(t) || v.Zone.Name() == "UTC" {
-		return ical.Instant(t)
-	}
-	return ical.Zoned(ical.CivilFromSeconds(t.Unix()+int64(offset)), v.Zone.Name())
 }

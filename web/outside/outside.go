@@ -13,6 +13,8 @@ import (
 	"unicode"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/ical"
 	"caldav-mcp-server/locale"
 )
 
@@ -69,4 +71,15 @@ func When(l *locale.Language, start time.Time, in *time.Location, cycle string) 
 // event in a linked calendar is written to its source before the decision here.
 func Takes(cal calendar.Calendar) bool {
 	return cal.Access == calendar.OwnerAccess && !cal.Origin.Mirrors() && cal.Kinds.Has(calendar.Event)
+}
+
+// Moment returns an instant on the clock of a zone, or in UTC if the clock shows that time twice.
+func Moment(t time.Time, z *zone.Zone) ical.Time {
+	local := t.In(z.Location())
+	_, offset := local.Zone()
+	again := time.Date(local.Year(), local.Month(), local.Day(), local.Hour(), local.Minute(), 0, 0, local.Location())
+	if !again.Equal(t) || z.Name() == "UTC" {
+		return ical.Instant(t)
+	}
+	return ical.Zoned(ical.CivilFromSeconds(t.Unix()+int64(offset)), z.Name())
 }
