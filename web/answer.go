@@ -201,7 +201,7 @@ type pollAnswerContent struct {
 	Takes, Everyone bool
 	// Closing is when it closes, Chosen the time that the owner picked, in words.
 	Closing, Chosen string
-	Name, Address string
+	Name, Address   string
 }
 
 // Counted reports whether the visitor sees the answers of others.
@@ -289,7 +289,7 @@ func (p pollAnswerPages) answer() error {
 	r.Zone = c.Zone
 	own, err := p.Polls.Answer(p.r.Context(), p.r.PathValue("answer"), r)
 	if err == nil {
-		return p.done(pollRoot+own, "poll-answered")
+		return p.leadTo(pollRoot + own)
 	}
 	if errors.Is(err, poll.ErrChanged) || errors.Is(err, poll.ErrClosed) {
 		// The form shows the present state.
@@ -352,13 +352,14 @@ func (p pollPages) list() (list []ownPoll, err error) {
 // state returns the state of a poll in words.
 func (p pollPages) state(v poll.View) string {
 	t, picked := v.Time(v.Poll.Picked)
+	in, cycle := v.Zone.Location(), p.user().View.Clock
 	switch {
 	case picked:
-		return p.lang.Text("poll.chosen", "when", poll.Words(p.lang, t, v.Zone.Location(), p.user().View.Clock))
+		return p.lang.Text("poll.chosen", "when", poll.Words(p.lang, t, in, cycle))
 	case v.State == calendar.PollCancelled:
 		return p.lang.Text("poll.cancelled")
 	case v.Takes(p.Now()):
-		return p.lang.Text("poll.until", "when", outside.When(p.lang, v.Until(), v.Zone.Location(), p.user().View.Clock))
+		return p.lang.Text("poll.until", "when", outside.When(p.lang, v.Until(), in, cycle))
 	}
 	return p.lang.Text("poll.closed")
 }

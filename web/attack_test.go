@@ -142,7 +142,7 @@ func everyForm(h *house) {
 	}, nil)
 	h.must(err)
 	parts := map[string]string{
-		"poll": string(asked),
+		"poll":    string(asked),
 		"upload":  strings.TrimPrefix(uploaded.path, "import/"),
 		"account": string(linked.ID), "kind": "agreed", "id": string(work.ID), "token": string(token),
 		"link": string(link.ID), "name": "ann", "change": changes.Changes[0].ID().String(), "invitation": "1",

@@ -56,7 +56,8 @@ func newPollster(t *testing.T, at string) *pollster {
 	p := &pollster{house: h, Service: h.pages.Polls}
 	var err error
 	p.ann, err = h.auth.CreateUser(t.Context(), auth.NewUser{
-		Name: "ann", Password: rightPassword, Timezone: "Europe/Berlin", Email: "ann@example.org", DisplayName: "Ms ann",
+		Name: "ann", Password: rightPassword, Timezone: "Europe/Berlin", Email: "ann@example.org",
+		DisplayName: "Ms ann",
 	})
 	h.must(err)
 	p.cal = h.made(p.ann, "Work")
@@ -173,7 +174,8 @@ func TestPoll(t *testing.T) {
 			"DTEND:20260511T083000Z"))
 		v := p.create()
 		mails := p.outbox()
-		if len(mails) != 2 || !strings.HasPrefix(mails[0], "eve@example.com POLL When do you have time? Walk\nMs ann asks") ||
+		asks := "eve@example.com POLL When do you have time? Walk\nMs ann asks"
+		if len(mails) != 2 || !strings.HasPrefix(mails[0], asks) ||
 			!strings.Contains(mails[0], "https://cal.example.org"+p.link(v, "eve@example.com")) ||
 			!strings.Contains(mails[1], "https://cal.example.org"+p.link(v, "mia@example.com")) {
 			t.Fatalf("mailed: %q", mails)
@@ -184,14 +186,16 @@ func TestPoll(t *testing.T) {
 			"Monday 11 May 2026, 03:00 – 04:30", "Tuesday 12 May 2026, 08:00 – 09:00",
 			"Saturday 16 May 2026 – Sunday 17 May 2026", "Friday 8 May 2026, 17:59")
 		p.give(eve, []string{"maybe", "yes", "no"}, "zone", "America/New_York").
-			shows(http.StatusOK, "Your answers are saved", "Yes: 1 · If needed: 0 · No: 0", "03:00").hides("eve@example.com")
+			shows(http.StatusOK, "Your answers are saved", "Yes: 1 · If needed: 0 · No: 0", "03:00").
+			hides("eve@example.com")
 		everyone := "/poll/" + v.Link
 		p.give(everyone, []string{"", "yes", ""}, "name", "Max \u202e<b>", "address", "MAX@example.com").
 			shows(http.StatusOK, "Your answers are saved", "Yes: 2")
 		p.give(everyone, []string{"yes", "no", "yes"}, "name", "Tom").shows(http.StatusOK, "Your answers are saved")
 
-		page := p.get("polls/"+string(v.ID)).shows(http.StatusOK, "Monday 11 May 2026, 09:00 – 10:30 You are busy then. "+
-			"Yes: 1 Tom If needed: 1 Eve", "Tuesday 12 May 2026, 14:00 – 15:00 suits most people Yes: 2 Eve, Max <b>",
+		page := p.get("polls/"+string(v.ID)).shows(http.StatusOK,
+			"Monday 11 May 2026, 09:00 – 10:30 You are busy then. Yes: 1 Tom If needed: 1 Eve",
+			"Tuesday 12 May 2026, 14:00 – 15:00 suits most people Yes: 2 Eve, Max <b>",
 			"mia@example.com no answer yet", "/poll/"+v.Link)
 		// Two people can come at the first time too, but one of them only if needed.
 		if strings.Count(page.text(), "suits most people") != 1 {
@@ -243,7 +247,8 @@ func TestPollAnswersFromTwoTabs(t *testing.T) {
 		if !strings.Contains(refused.body, `name="time-1" value="yes" checked`) {
 			t.Errorf("the present answer is not shown: %s", refused.body)
 		}
-		b.post(eve, "changes", hiddenField(refused, "changes"), "time-2", "no").shows(http.StatusOK, "Your answers are saved")
+		b.post(eve, "changes", hiddenField(refused, "changes"), "time-2", "no").
+			shows(http.StatusOK, "Your answers are saved")
 		one := p.at(v).People[0]
 		if one.Answers[1] != rules.Yes || one.Answers[2] != rules.No {
 			t.Errorf("the answers are %v", one.Answers)
@@ -258,7 +263,8 @@ func TestPollAnswersFromTwoTabs(t *testing.T) {
 		}
 		// The key of a form cannot become the link of another poll.
 		other := p.create("title", "Swim")
-		b.post(everyone, "name", "Tim", "time-1", "yes", "key", other.Link).shows(http.StatusOK, "Your answers are saved")
+		b.post(everyone, "name", "Tim", "time-1", "yes", "key", other.Link).
+			shows(http.StatusOK, "Your answers are saved")
 		b.get("/poll/"+other.Link).shows(http.StatusOK, "Swim")
 	})
 }
@@ -467,10 +473,11 @@ func TestPollForms(t *testing.T) {
 		// In Berlin, the clocks skip this time.
 		p.house.Set(time.Date(2027, 3, 20, 12, 0, 0, 0, time.UTC))
 		p.browser = p.house.as("ann")
-		p.post("polls/new", "do", "save", "title", "x", "shown", "counts", "calendar", string(p.cal.ID), "closes", "2027-03-21",
-			"start-0", "2027-03-28", "start-time-0", "02:30").shows(http.StatusUnprocessableEntity, "Time 1 is incomplete")
+		p.post("polls/new", p.fields("closes", "2027-03-21", "start-0", "2027-03-28", "start-time-0", "02:30",
+			"end-time-0", "04:30")...).shows(http.StatusUnprocessableEntity, "Time 1 is incomplete")
 		more := p.post("polls/new", "do", "more", "title", "Walk", "start-0", "2027-05-11")
-		if more.shows(http.StatusOK); strings.Count(more.body, "Starts") != 6 || !strings.Contains(more.body, `value="Walk"`) {
+		more.shows(http.StatusOK)
+		if strings.Count(more.body, "Starts") != 6 || !strings.Contains(more.body, `value="Walk"`) {
 			t.Errorf("more rows: %s", more.text())
 		}
 		// The form for an event leads here.
@@ -483,7 +490,8 @@ func TestPollForms(t *testing.T) {
 		}
 		late := p.fields("start-0", "2027-05-11", "start-time-0", "23:00", "end-time-0", "01:00", "start-1", "",
 			"start-time-1", "", "start-2", "", "end-2", "", "closes", "2027-03-21")
-		p.post("polls/new", late...).shows(http.StatusOK, "Saved", "Tuesday 11 May 2027, 23:00 – Wednesday 12 May 2027, 01:00")
+		p.post("polls/new", late...).shows(http.StatusOK, "Saved",
+			"Tuesday 11 May 2027, 23:00 – Wednesday 12 May 2027, 01:00")
 	})
 }
 
@@ -500,7 +508,9 @@ func TestPollAnswersAreRefused(t *testing.T) {
 			{"Enter your name", []string{"time-1", "yes", "name", " \u202e\x00"}},
 			{"Enter your name", []string{"time-1", "yes", "name", strings.Repeat("x", 101)}},
 			{"Enter your email address", []string{"time-1", "yes", "name", "Tom", "address", "tom"}},
-			{"Enter your email address", []string{"time-1", "yes", "name", "Tom", "address", "t@a.example\r\nBcc: x@a.example"}},
+			{"Enter your email address", []string{
+				"time-1", "yes", "name", "Tom", "address", "t@a.example\r\nBcc: x@a.example",
+			}},
 			{"at least one time", []string{"name", "Tom"}},
 			{"at least one time", []string{"name", "Tom", "time-1", "perhaps", "time-9", "yes"}},
 		} {

@@ -36,7 +36,8 @@ type Settings struct {
 	Language string `json:"language,omitempty"`
 	// Zone is the time zone in which the owner entered the times.
 	Zone string `json:"zone"`
-	// Times are in order of their start. NextTime is the id of the next new one, so that no id names another time later.
+	// Times are in order of their start. NextTime is the id of the last new one, so that no id names another time
+	// later.
 	Times    []Time `json:"times"`
 	NextTime int64  `json:"next_time"`
 	// Open is set if anybody with the link for everyone may answer.

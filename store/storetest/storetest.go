@@ -57,7 +57,7 @@ func Run(t *testing.T, database func(t *testing.T) Open) {
 		"Reminder": reminderTests(),
 		"Account":  accountTests(), "Mirror": mirrorTests(), "Scheduling": schedulingTests(),
 		"BookingPage": bookingPageTests(), "Poll": pollTests(),
-		"Inbox":       inboxTests(), "Booking": bookingTests(), "ToldEvent": toldEventTests(),
+		"Inbox": inboxTests(), "Booking": bookingTests(), "ToldEvent": toldEventTests(),
 	} {
 		t.Run(noun, func(t *testing.T) {
 			t.Parallel()

@@ -126,7 +126,8 @@ func (r Row) time(z *zone.Zone) (t rules.Time, ok bool) {
 	return t, ok && t.End.After(t.Start)
 }
 
-// moment returns the instant of a time of day; false if the clock skips it. If it shows the time twice, it is the first.
+// moment returns the instant of a time of day; false if the clock skips it. If it shows the time twice, it is the
+// first.
 func moment(day time.Time, clock string, z *zone.Zone) (time.Time, bool) {
 	at, err := time.Parse(clockForm, clock)
 	if err != nil {

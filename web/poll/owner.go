@@ -220,10 +220,10 @@ func (s *Service) Remind(ctx context.Context, u calendar.User, id calendar.PollI
 	return len(people), err
 }
 
-// Conflicts reports for each time of a poll whether its owner is busy then.
+// Conflicts reports for each time of an open poll whether its owner is busy then.
 func (s *Service) Conflicts(ctx context.Context, v View) ([]bool, error) {
 	list := make([]bool, len(v.Times))
-	if len(list) == 0 {
+	if !v.IsOpen() {
 		return list, nil
 	}
 	m := s.Calendars.Meter(ctx, v.caller())

@@ -1,5 +1,5 @@
-// Package poll runs polls: an owner offers times to several people, who answer by link, and picks one of them. It has no
-// HTML. See docs/decisions/0133-polls.md.
+// Package poll runs polls: an owner offers times to several people, who answer by link, and picks one of them. It has
+// no HTML. See docs/decisions/0133-polls.md.
 package poll
 
 import (
