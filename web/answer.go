@@ -12,6 +12,7 @@ import (
 	rules "caldav-mcp-server/calendar/poll"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/web/outside"
+	"caldav-mcp-server/web/planner"
 	"caldav-mcp-server/web/poll"
 )
 
@@ -519,8 +520,12 @@ func (p pollPages) change() error {
 	case do == "save":
 		return p.save(v)
 	case do == "more":
+		return p.showForm(v, poll.ReadForm(p.r.PostForm), nil)
+	case do == "suggest":
 		f := poll.ReadForm(p.r.PostForm)
-		return p.showForm(v, f, nil)
+		found, err := p.suggest(v, f)
+		f.Add(found)
+		return p.showForm(v, f, err)
 	case fresh:
 		return p.showForm(v, p.fromEvent(v), nil)
 	case do == "pick":
@@ -576,6 +581,35 @@ func (p pollPages) fromEvent(v poll.View) poll.Form {
 		f.Rows = []poll.Row{row}
 	}
 	return f
+}
+
+// suggest returns free times of the owner, and of the people who have an account here. They last as long as the first
+// time of the form, and begin after the last one.
+func (p pollPages) suggest(v poll.View, f poll.Form) (list []poll.Row, err error) {
+	pl, end, err := p.planner()
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	like, day := f.Sample(p.clock().in(p.Now()))
+	form := planner.EventForm{
+		Calendar: calendar.CalendarID(f.Calendar), Guests: f.People, Start: like.Start, StartTime: like.StartTime,
+		End: like.End, EndTime: like.EndTime, Zone: v.Zone.Name(),
+	}
+	found, err := pl.Free(p.r.Context(), form, nil, day)
+	if err != nil {
+		return nil, err
+	}
+	length, _ := like.Time(v.Zone)
+	for _, s := range found.Slots {
+		if start, err := time.Parse(time.RFC3339, s.Value); err == nil && s.But == "" {
+			list = append(list, poll.RowOf(start, start.Add(length.End.Sub(length.Start)), v.Zone))
+		}
+	}
+	if len(list) == 0 {
+		return nil, calendar.Errorf(calendar.Invalid, "", "%s", cmp.Or(found.Why, p.lang.Text("poll.no-free")))
+	}
+	return list, nil
 }
 
 // save stores a poll.

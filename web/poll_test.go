@@ -139,6 +139,8 @@ func (p *pollster) outbox() (all []string) {
 	return all
 }
 
+var startField = regexp.MustCompile(`name="start-(?:time-)?\d+" type="(?:date|time)" value="([^"]+)"`)
+
 var versionField = regexp.MustCompile(`name="(version|changes|key)" value="([^"]*)"`)
 
 // hiddenField returns the value of a hidden field of a page.
@@ -479,6 +481,20 @@ func TestPollForms(t *testing.T) {
 		more.shows(http.StatusOK)
 		if strings.Count(more.body, "Starts") != 6 || !strings.Contains(more.body, `value="Walk"`) {
 			t.Errorf("more rows: %s", more.text())
+		}
+		// Free times are added after the typed ones, without the times at which the owner is busy.
+		p.put(callerOf(p.ann), p.cal, object("VEVENT", "d", "Dentist", "DTSTART:20270512T060000Z",
+			"DTEND:20270512T100000Z"))
+		free := p.post("polls/new", "do", "suggest", "calendar", string(p.cal.ID), "start-0", "2027-05-11",
+			"start-time-0", "16:00", "end-time-0", "16:45").shows(http.StatusOK)
+		var offered []string
+		for _, row := range startField.FindAllStringSubmatch(free.body, -1) {
+			offered = append(offered, row[1])
+		}
+		want := "2027-05-11 16:00 2027-05-12 12:00 2027-05-12 13:00 2027-05-13 09:00 2027-05-13 10:00 2027-05-14 09:00 " +
+			"2027-05-14 10:00"
+		if got := strings.Join(offered, " "); got != want {
+			t.Errorf("the form with free times offers %s, want %s", got, want)
 		}
 		// The form for an event leads here.
 		p.get("/calendar/new").shows(http.StatusOK, "Find a time by poll")

@@ -68,11 +68,42 @@ func FormOf(v View) Form {
 			f.Rows = append(f.Rows, Row{Start: start.Format(time.DateOnly), End: end.Format(time.DateOnly)})
 			continue
 		}
-		f.Rows = append(f.Rows, Row{
-			start.Format(time.DateOnly), start.Format(clockForm), end.Format(time.DateOnly), end.Format(clockForm),
-		})
+		f.Rows = append(f.Rows, RowOf(start, end, v.Zone))
 	}
 	return f
+}
+
+// RowOf returns the row of a time that does not last whole days.
+func RowOf(start, end time.Time, z *zone.Zone) Row {
+	start, end = start.In(z.Location()), end.In(z.Location())
+	return Row{
+		start.Format(time.DateOnly), start.Format(clockForm), end.Format(time.DateOnly), end.Format(clockForm),
+	}
+}
+
+// Sample returns a row with the length of further times, and the day to look for them: the one after the last row. The
+// times of an empty form last an hour.
+func (f Form) Sample(now time.Time) (like Row, day string) {
+	day = now.AddDate(0, 0, 1).Format(time.DateOnly)
+	like = Row{Start: day, StartTime: "09:00", End: day, EndTime: "10:00"}
+	found := false
+	for _, row := range f.Rows {
+		t, ok := row.Time(zone.UTC())
+		if !ok {
+			continue
+		}
+		if !found && !t.AllDay {
+			like, found = row, true
+			like.End, like.EndTime = t.End.Format(time.DateOnly), t.End.Format(clockForm)
+		}
+		day = max(day, t.Start.AddDate(0, 0, 1).Format(time.DateOnly))
+	}
+	return like, day
+}
+
+// Add adds rows, as far as there is space.
+func (f *Form) Add(rows []Row) {
+	f.Rows = append(f.Rows, rows[:min(len(rows), rules.MostTimes-len(f.Rows))]...)
 }
 
 // Spare returns the form with empty rows for more times.
@@ -91,7 +122,7 @@ func (f Form) Apply(v View) (View, error) {
 	}
 	v.Closes, v.Times = day.AddDate(0, 0, 1).UTC(), nil
 	for n, row := range f.Rows {
-		t, ok := row.time(v.Zone)
+		t, ok := row.Time(v.Zone)
 		if !ok {
 			return v, &rules.Error{Field: "time", Value: strconv.Itoa(n + 1)}
 		}
@@ -100,8 +131,8 @@ func (f Form) Apply(v View) (View, error) {
 	return v, nil
 }
 
-// time returns the time of a row; false if it is none.
-func (r Row) time(z *zone.Zone) (t rules.Time, ok bool) {
+// Time returns the time of a row; false if it is none.
+func (r Row) Time(z *zone.Zone) (t rules.Time, ok bool) {
 	first, err := time.Parse(time.DateOnly, r.Start)
 	last := first
 	if r.End != "" && err == nil {
