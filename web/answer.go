@@ -139,60 +139,20 @@ func (h *Handler) pollPages() []page {
 // pollAnswerPages let people without an account answer a poll.
 type pollAnswerPages struct{ *pageRequest }
 
-// pollRow is a time of a poll.
-type pollRow struct {
-	ID    int64
-	Field string
-	Words string
-	// Given is the visitor's answer.
-	Given rules.Answer
-	// Counts has the number of each answer in words, with names if they are shown.
-	Counts             []pollCount
-	Best, Busy, Picked bool
-}
-
-// pollCount is the number of people who gave an answer, in words, and their names.
-type pollCount struct{ Words, Names string }
-
 // pollChoice is an answer with its label.
 type pollChoice struct {
 	Value rules.Answer
 	Label string
 }
 
-var (
-	pollChoiceTexts = map[rules.Answer]string{rules.Yes: "poll.yes", rules.IfNeeded: "poll.maybe", rules.No: "poll.no"}
-	pollCountTexts  = []string{"poll.count-yes", "poll.count-maybe", "poll.count-no"}
-)
-
-// pollRows describes the times of a poll. Without names, it only counts.
-func (p *pageRequest) pollRows(v poll.View, in *time.Location, cycle string, names func(poll.Person) string) []pollRow {
-	var list []pollRow
-	for i, t := range v.Times {
-		row := pollRow{
-			ID: t.ID, Field: poll.FieldOf(t.ID), Words: poll.Words(p.lang, t, in, cycle), Best: v.Tallies[i].Best,
-			Picked: t.ID == v.Poll.Picked,
-		}
-		for n, who := range [...][]int{v.Tallies[i].Yes, v.Tallies[i].IfNeeded, v.Tallies[i].No} {
-			one := pollCount{Words: p.lang.Text(pollCountTexts[n], "number", len(who))}
-			var all []string
-			for _, index := range who {
-				if names != nil {
-					all = append(all, names(v.People[index]))
-				}
-			}
-			one.Names = strings.Join(all, ", ")
-			row.Counts = append(row.Counts, one)
-		}
-		list = append(list, row)
-	}
-	return list
+var pollChoiceTexts = map[rules.Answer]string{
+	rules.Yes: "poll.yes", rules.IfNeeded: "poll.maybe", rules.No: "poll.no",
 }
 
 // pollAnswerContent is the data of the page of a link.
 type pollAnswerContent struct {
 	poll.Visit
-	Rows    []pollRow
+	Rows    []poll.Line
 	Choices []pollChoice
 	Zone    string
 	Places  []string
@@ -251,7 +211,7 @@ func (p pollAnswerPages) fill(c *pollAnswerContent, typed rules.Answers) (err er
 		names = func(one poll.Person) string { return cmp.Or(one.Name, p.lang.Text("poll.unnamed")) }
 	}
 	c.Zone, c.Closing = z.Name(), outside.When(p.lang, c.View.Until(), in, cycle)
-	c.Rows = p.pollRows(c.View, in, cycle, names)
+	c.Rows = c.View.Lines(p.lang, in, cycle, names)
 	for i, row := range c.Rows {
 		c.Rows[i].Given = cmp.Or(typed[row.ID], c.Person.Answers[row.ID])
 	}
@@ -369,14 +329,14 @@ func (p pollPages) state(v poll.View) string {
 type ownPollContent struct {
 	poll.View
 	State string
-	Rows  []pollRow
+	Rows  []poll.Line
 	// Link is the link for everyone; "" if it is closed.
 	Link   string
 	People []ownPerson
 	// Remindable is set if somebody can be reminded.
 	Remindable bool
 	// Chosen is the time to pick; Guests are the people who can be invited.
-	Chosen *pollRow
+	Chosen *poll.Line
 	Guests []ownPerson
 }
 
@@ -481,7 +441,7 @@ func (p pollPages) showPoll(v poll.View, wrong error) error {
 		return p.pageRequest.address().JoinPath(strings.TrimPrefix(pollRoot, "/"), link).String()
 	}
 	c := ownPollContent{View: v, State: p.state(v), Remindable: len(p.Polls.Remindable(v)) > 0}
-	c.Rows = p.pollRows(v, v.Zone.Location(), p.user().View.Clock, poll.Person.Title)
+	c.Rows = v.Lines(p.lang, v.Zone.Location(), p.user().View.Clock, poll.Person.Title)
 	chosen, _ := strconv.ParseInt(p.r.FormValue("pick"), 10, 64) // without a number it is no time
 	for i := range c.Rows {
 		c.Rows[i].Busy = busy[i]

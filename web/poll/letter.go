@@ -2,11 +2,8 @@ package poll
 
 import (
 	"context"
-	"time"
 
 	"caldav-mcp-server/calendar"
-	rules "caldav-mcp-server/calendar/poll"
-	"caldav-mcp-server/locale"
 	"caldav-mcp-server/web/outside"
 )
 
@@ -53,22 +50,4 @@ func (s *Service) Mail(ctx context.Context, l calendar.Letter) (m calendar.PollM
 			in.Text("mail.poll.link", "when", outside.When(in, v.Until(), v.Zone.Location(), "")) + "\n" +
 			s.Root.JoinPath(p.Link).String() + "\n\n" + in.Text("mail.poll.own") + "\n",
 	}, nil
-}
-
-// Words formats a time of a poll: the day with its times, or its days.
-func Words(l *locale.Language, t rules.Time, in *time.Location, cycle string) string {
-	start, end := t.Within(in)
-	if t.AllDay {
-		last := end.AddDate(0, 0, -1)
-		if !last.After(start) {
-			return l.Date(start)
-		}
-		return l.Text("planner.range", "first", l.Date(start), "last", l.Date(last))
-	}
-	until := l.Time(end, cycle)
-	if end.YearDay() != start.YearDay() || end.Year() != start.Year() {
-		until = l.Text("mail.day-time", "day", l.Date(end), "time", until)
-	}
-	from := l.Text("mail.day-time", "day", l.Date(start), "time", l.Time(start, cycle))
-	return l.Text("planner.range", "first", from, "last", until)
 }
