@@ -494,7 +494,7 @@ func (p pollPages) change() error {
 			return p.done(at, "poll-picked")
 		}
 	case do == "remind":
-		if _, err = p.Polls.Remind(ctx, p.user(), v.ID); err == nil {
+		if err = p.Polls.Remind(ctx, p.user(), v.ID); err == nil {
 			return p.done(at, "poll-reminded")
 		}
 	case do == "remove":

@@ -203,21 +203,21 @@ func (s *Service) Remindable(v View) (list []calendar.PollPerson) {
 	return list
 }
 
-// Remind mails the people who have not answered, and returns their number.
-func (s *Service) Remind(ctx context.Context, u calendar.User, id calendar.PollID) (int, error) {
+// Remind mails the people who have not answered.
+func (s *Service) Remind(ctx context.Context, u calendar.User, id calendar.PollID) error {
 	v, err := s.Poll(ctx, u, id)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	people := s.Remindable(v)
 	if len(people) == 0 {
-		return 0, ErrNobody
+		return ErrNobody
 	}
 	err = s.Store.RemindPoll(ctx, v.Poll, people, s.letters(v.Poll, people), s.now(), s.Outbox)
 	if calendar.ReasonOf(err) == calendar.Stale {
 		err = ErrNobody
 	}
-	return len(people), err
+	return err
 }
 
 // Conflicts reports for each time of an open poll whether its owner is busy then.
@@ -289,13 +289,18 @@ func (s *Service) Pick(ctx context.Context, u calendar.User, id calendar.PollID,
 	return ErrChanged
 }
 
-// guests returns the chosen people as attendees, each address once.
+// guests returns the chosen people as attendees, each address once. A name that a stranger entered stays out of the
+// event: assistants read the texts of the owner's own events as the owner's.
 func (v View) guests(chosen []calendar.PollPersonID) (list []edit.Attendee) {
 	for _, p := range v.People {
 		same := func(a edit.Attendee) bool { return strings.EqualFold(a.Address, p.Address) }
 		if p.Address != "" && !strings.EqualFold(p.Address, v.Owner.Email) && slices.Contains(chosen, p.ID) &&
 			!slices.ContainsFunc(list, same) {
-			list = append(list, edit.Attendee{Address: p.Address, Name: p.Name})
+			guest := edit.Attendee{Address: p.Address}
+			if p.Invited {
+				guest.Name = p.Name
+			}
+			list = append(list, guest)
 		}
 	}
 	return list

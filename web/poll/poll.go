@@ -267,10 +267,10 @@ func (s *Service) newcomer(v View, r Reply) (p calendar.PollPerson, err error) {
 
 // refused returns the error of storing an answer for the person.
 func (s *Service) refused(ctx context.Context, link string, err error) error {
-	switch calendar.ReasonOf(err) {
-	case calendar.TooLarge:
+	switch reason := calendar.ReasonOf(err); {
+	case reason == calendar.TooLarge:
 		return ErrLimit
-	case calendar.Stale:
+	case reason == calendar.Stale:
 		if v, err := s.Find(ctx, link); err != nil || !v.Takes(s.Now()) {
 			return errors.Join(ErrClosed, err)
 		}
