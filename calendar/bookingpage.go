@@ -153,7 +153,7 @@ type PollPerson struct {
 	// Invited is set if the owner named the person, with a mail address.
 	Invited       bool
 	Name, Address string
-	// Zone is the time zone in which the person saw the times. Network is a hash of the network, to limit answers.
+	// Zone is the time zone that the person chose. Network is a hash of the network, to limit answers.
 	Zone, Network string
 	Created       time.Time
 	// Answers is the JSON of poll.Answers. Changes counts its versions; it is 0 before the first.
@@ -199,8 +199,8 @@ type Polls interface {
 	// UpdatePollAnswer writes Zone and Answers of a person whose answers have the same version. Stale if they have
 	// another one or the poll takes none any more, TooLarge after too many changes.
 	UpdatePollAnswer(ctx context.Context, p PollPerson, now time.Time, most PollLimits) error
-	// RemindPoll queues reminders for people of an open poll. It counts them for those who have Reminders and Reminded
-	// as given, and queues nothing if one of them has others: another process has reminded them. Stale then.
+	// RemindPoll queues reminders for people of an open poll and counts them. Stale, and no letter, if the poll takes no
+	// answers or a person has other Reminders: another process was faster.
 	RemindPoll(ctx context.Context, p Poll, people []PollPerson, letters []Letter, now time.Time, o OutboxLimits) error
 }
 

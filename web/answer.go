@@ -156,7 +156,7 @@ type pollAnswerContent struct {
 	Choices []pollChoice
 	Zone    string
 	Places  []string
-	// Path is the page's own address, Key that of the form.
+	// Path is the page's own address, Key the key of the form.
 	Path, Key string
 	// Takes is set if the poll takes answers, Everyone if the link is the one for everyone.
 	Takes, Everyone bool
@@ -333,7 +333,7 @@ type ownPollContent struct {
 	// Link is the link for everyone; "" if it is closed.
 	Link   string
 	People []ownPerson
-	// Remindable is set if somebody can be reminded.
+	// Remindable is set if there are people to remind.
 	Remindable bool
 	// Chosen is the time to pick; Guests are the people who can be invited.
 	Chosen *poll.Line
@@ -465,7 +465,7 @@ func (p pollPages) showPoll(v poll.View, wrong error) error {
 	return p.show("poll", c)
 }
 
-// change does what a button says.
+// change does the action of a button.
 func (p pollPages) change() error {
 	fresh := p.r.PathValue("poll") == newPoll
 	v, err := p.fresh(), error(nil)

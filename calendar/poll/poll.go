@@ -34,7 +34,7 @@ type Settings struct {
 	Calendar string `json:"calendar"`
 	// Language is for mails, and for people whose browser asks for no language of this server.
 	Language string `json:"language,omitempty"`
-	// Zone is the time zone in which the owner entered the times.
+	// Zone is the time zone of the owner's form.
 	Zone string `json:"zone"`
 	// Times are in order of their start. NextTime is the id of the last new one, so that no id names another time
 	// later.

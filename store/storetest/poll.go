@@ -105,7 +105,7 @@ func pollIsStale(b *bundle) {
 	b.must(b.savePoll(p))
 	p.Version = 3
 	gives(b, "cancelled", p)(b.Poll(b.Context(), p.ID))
-	// A change that is refused adds nobody and mails nothing.
+	// A refused change adds no person and no letter.
 	late := b.pollPerson(p, "late", "")
 	err := b.SavePoll(b.Context(), p, []calendar.PollPerson{late}, []calendar.Letter{b.pollLetter(ann, late)},
 		mostInPolls, mostWaiting)

@@ -272,7 +272,7 @@ func (s *Service) Pick(ctx context.Context, u calendar.User, id calendar.PollID,
 	}
 	guests := v.guests(pick.Guests)
 	if len(guests) > 0 && u.Email == "" {
-		return &rules.Error{Field: "email"} // nobody could answer
+		return &rules.Error{Field: "email"} // guests could not answer
 	}
 	draft := s.event(v, t, guests)
 	next := v.Poll

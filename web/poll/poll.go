@@ -67,8 +67,8 @@ var (
 	ErrAnswer  = errors.New("there is no answer")
 	// ErrPicked is the error if the owner has picked a time already, or cancelled the poll.
 	ErrPicked = errors.New("the poll has ended")
-	// ErrNobody is the error if nobody may be reminded now.
-	ErrNobody = errors.New("nobody can be reminded now")
+	// ErrNobody is the error if no person may be reminded now.
+	ErrNobody = errors.New("there is no person to remind now")
 )
 
 // View is a poll.
@@ -76,7 +76,7 @@ type View struct {
 	calendar.Poll
 	rules.Settings
 	Owner calendar.User
-	// Zone is the zone in which the owner entered the times.
+	// Zone is the zone of the owner's form.
 	Zone   *zone.Zone
 	People []Person
 	// Tallies are the counts for each time.
@@ -258,7 +258,7 @@ func (s *Service) newcomer(v View, r Reply) (p calendar.PollPerson, err error) {
 	if len(r.Key) < leastKey {
 		r.Key = outside.NewToken()
 	}
-	// The person's browser chose the key, so it must not become the link: it could be that of another poll.
+	// The person's browser chose the key, so it must not become the link: it could be another poll's.
 	sum := sha256.Sum256([]byte("poll answer " + string(v.ID) + " " + r.Key))
 	p.ID, p.Poll, p.Link = calendar.PollPersonID(s.NewID()), v.ID, base64.RawURLEncoding.EncodeToString(sum[:24])
 	p.Zone, p.Network, p.Created, p.Changes = r.Zone, r.Network, s.now(), 1
