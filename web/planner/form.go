@@ -578,6 +578,18 @@ func splitGuests(text string) []string {
 	return list
 }
 
+// Guests reads a list of guests in a field.
+func (p *Planner) Guests(ctx context.Context, field, text string) (list []edit.Attendee, err error) {
+	for _, line := range splitGuests(lines(text)) {
+		a, err := p.guest(ctx, field, line)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
 // guest reads one guest: an address with or without a name, or the name of a user or a room.
 func (p *Planner) guest(ctx context.Context, field, text string) (edit.Attendee, error) {
 	if strings.Contains(text, "@") {
