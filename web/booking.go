@@ -18,6 +18,7 @@ import (
 	"caldav-mcp-server/calendar/slot"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/web/booking"
+	"caldav-mcp-server/web/outside"
 )
 
 const (
@@ -187,7 +188,7 @@ func (p visitorPages) choose(c *bookContent, fixed int) (q booking.Query, err er
 // program returns the visitor as their program.
 func (p visitorPages) program() rules.Visitor {
 	return rules.Visitor{
-		Page: p.r.PathValue("name"), SignedIn: p.signedIn(), Network: booking.Network(p.ClientAddr(p.r)),
+		Page: p.r.PathValue("name"), SignedIn: p.signedIn(), Network: outside.Network(p.ClientAddr(p.r)),
 		Language: p.lang.Tag(),
 	}
 }
@@ -219,7 +220,7 @@ func (p visitorPages) page() error {
 		return p.times(c, q, err)
 	}
 	if start, err := time.Parse(time.RFC3339, p.r.FormValue("start")); err == nil {
-		c.Start, c.Chosen = start.UTC().Format(time.RFC3339), booking.When(p.lang, start, q.Zone, "")
+		c.Start, c.Chosen = start.UTC().Format(time.RFC3339), outside.When(p.lang, start, q.Zone, "")
 		return p.show("bookform", c)
 	}
 	return p.times(c, q, nil)
@@ -251,13 +252,13 @@ func (p visitorPages) hold() error {
 	}
 	w := booking.Wish{
 		Start: start, Minutes: q.Minutes, Name: p.field("name"), Address: p.field("address"), Zone: c.Zone,
-		Network: booking.Network(p.ClientAddr(p.r)), Language: p.lang,
+		Network: outside.Network(p.ClientAddr(p.r)), Language: p.lang,
 	}
 	for i := range c.Questions {
 		w.Answers = append(w.Answers, p.field("answer-"+strconv.Itoa(i)))
 	}
 	err = p.Bookings.Hold(p.r.Context(), c.View, w)
-	c.Start, c.Chosen = start.UTC().Format(time.RFC3339), booking.When(p.lang, start, q.Zone, "")
+	c.Start, c.Chosen = start.UTC().Format(time.RFC3339), outside.When(p.lang, start, q.Zone, "")
 	switch {
 	case errors.Is(err, booking.ErrTaken):
 		q.From = start
@@ -284,7 +285,7 @@ func (p visitorPages) bookedContent(b booking.Booking) bookedContent {
 		in = b.View.Zone.Location()
 	}
 	return bookedContent{
-		b, booking.When(p.lang, b.Start, in, ""), p.href(linkRoot + p.r.PathValue("token")), b.View.Location,
+		b, outside.When(p.lang, b.Start, in, ""), p.href(linkRoot + p.r.PathValue("token")), b.View.Location,
 	}
 }
 
@@ -483,7 +484,7 @@ func (p bookingPages) content(ctx context.Context, v booking.View) (c bookingCon
 	all, err := p.Service.Calendars(ctx, p.caller())
 	for _, cal := range all {
 		one := choice{string(cal.ID), calendarName(cal), string(cal.ID) == v.Calendar}
-		if booking.Bookable(cal) {
+		if outside.Takes(cal) {
 			c.Targets = append(c.Targets, one)
 		}
 		one.Chosen = slices.Contains(v.Busy, one.Value)

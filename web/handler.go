@@ -24,6 +24,7 @@ import (
 	"caldav-mcp-server/locale"
 	"caldav-mcp-server/web/booking"
 	"caldav-mcp-server/web/live"
+	"caldav-mcp-server/web/poll"
 )
 
 // root is the path of the pages for settings, below the path of BASE_URL. The calendar and the tasks have their own.
@@ -35,7 +36,7 @@ const (
 
 // isPage reports whether a path belongs to a page.
 func isPage(path string) bool {
-	return slices.ContainsFunc([]string{root, calendarRoot, tasksRoot, bookRoot}, func(prefix string) bool {
+	return slices.ContainsFunc([]string{root, calendarRoot, tasksRoot, bookRoot, pollRoot}, func(prefix string) bool {
 		return strings.HasPrefix(path, prefix)
 	})
 }
@@ -50,6 +51,8 @@ type Config struct {
 	Answers calendar.Answers
 	// Bookings runs the booking pages; nil if the server sends no mail.
 	Bookings *booking.Service
+	// Polls runs the polls; nil turns them off.
+	Polls *poll.Service
 	// Proofs verifies mail addresses; nil if the server sends no mail.
 	Proofs Proofs
 	// Passlinks mails invite and reset links; nil if the server sends no mail.

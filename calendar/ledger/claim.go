@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/edit"
 )
 
 // Claim makes a change of a hold's event depend on calendars that the caller has read, so that two changes cannot take
@@ -59,4 +60,14 @@ func (k Claim) check(ctx context.Context, w *work) error {
 		}
 	}
 	return w.UpdateHold(ctx, k.Next, k.Now.State, k.Now.Moves, w.Now())
+}
+
+// CreatePicked creates the event of a poll and ends the poll in the same transaction; see [calendar.PollKeeper]. If the
+// poll was changed or has ended, there is no event.
+func (s *Ledger) CreatePicked(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, d edit.Draft, p calendar.Poll,
+) (calendar.Saved, error) {
+	return s.create(ctx, c, cal, d, calendar.TellAll, func(ctx context.Context, w *work) error {
+		return w.PickPoll(ctx, p)
+	})
 }

@@ -5,17 +5,13 @@ package booking
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"log/slog"
 	"net/url"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"caldav-mcp-server/calendar"
@@ -24,6 +20,7 @@ import (
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/locale"
+	"caldav-mcp-server/web/outside"
 )
 
 // Service runs the booking pages.
@@ -66,8 +63,6 @@ const (
 	readsMost = 20
 	// refreshTime limits the wait for linked calendars.
 	refreshTime = 20 * time.Second
-	// tokenBytes is the size of a token and of a secret address.
-	tokenBytes = 24
 	// longestName limits a visitor's name, in characters.
 	longestName = 100
 )
@@ -163,7 +158,7 @@ func (s *Service) counted(ctx context.Context, v View) (all []calendar.Calendar,
 		if v.Busy != nil {
 			counts = slices.Contains(v.Busy, string(cal.ID))
 		}
-		if string(cal.ID) == v.Calendar && Bookable(cal) {
+		if string(cal.ID) == v.Calendar && outside.Takes(cal) {
 			target, counts = cal, true
 		}
 		if counts {
@@ -176,12 +171,6 @@ func (s *Service) counted(ctx context.Context, v View) (all []calendar.Calendar,
 	return all, target, nil
 }
 
-// Bookable reports whether a calendar can get bookings: an own one for events that is not linked. A booking
-// in a linked calendar would be written to its source before the decision here.
-func Bookable(cal calendar.Calendar) bool {
-	return cal.Access == calendar.OwnerAccess && !cal.Origin.Mirrors() && cal.Kinds.Has(calendar.Event)
-}
-
 // Budget is the name of a page's budget. Requests of strangers are charged to it and not to the owner, whose own
 // requests would wait for them.
 func Budget(id calendar.BookingPageID) string { return "booking page " + string(id) }
@@ -190,33 +179,10 @@ func (s *Service) meter(ctx context.Context, v View) *meter.Meter {
 	return s.Calendars.MeterOf(ctx, Budget(v.ID))
 }
 
-// newToken returns a random token.
-func newToken() string {
-	data := make([]byte, tokenBytes)
-	_, _ = rand.Read(data) // it never fails
-	return base64.RawURLEncoding.EncodeToString(data)
-}
-
 // hashed returns the stored hash of a token.
 func hashed(token string) []byte {
 	sum := sha256.Sum256([]byte("booking " + token))
 	return sum[:]
-}
-
-// line makes a visitor's text one line without control characters, which could hide or reverse neighbouring text.
-func line(text string) string { return strings.Join(strings.Fields(plain(text)), " ") }
-
-// plain replaces control characters, except line breaks.
-func plain(text string) string {
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n', !unicode.IsControl(r) && !unicode.Is(unicode.Cf, r):
-			return r
-		case r == '\r':
-			return -1
-		}
-		return ' '
-	}, strings.ToValidUTF8(text, "")))
 }
 
 func length(text string) int { return utf8.RuneCountInString(text) }

@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/web/outside"
 )
 
 // Booking is a hold or a booking as its link shows it.
@@ -113,7 +114,9 @@ func (s *Service) Move(ctx context.Context, token string, start time.Time) (Book
 	next := b.Hold
 	next.Start, next.End, next.Moves = start, start.Add(b.End.Sub(b.Start)), b.Moves+1
 	err = s.decide(ctx, b, next, edit.Change{Times: edit.Times{
-		Start: edit.To(s.moment(b.View, next.Start)), End: edit.To(s.moment(b.View, next.End)), AsGiven: true,
+		Start:   edit.To(outside.Moment(next.Start, b.View.Zone)),
+		End:     edit.To(outside.Moment(next.End, b.View.Zone)),
+		AsGiven: true,
 	}})
 	if calendar.ReasonOf(err) == calendar.NotFound {
 		// The same button may have been pressed twice, or the owner changed the event at the same moment.

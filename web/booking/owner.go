@@ -8,6 +8,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	rules "caldav-mcp-server/calendar/booking"
+	"caldav-mcp-server/web/outside"
 )
 
 // Pages lists a user's pages.
@@ -42,7 +43,7 @@ func (s *Service) Page(ctx context.Context, u calendar.User, id calendar.Booking
 // Save stores a page of a user. An empty ID is a new page. A secret page gets a name that cannot be guessed. The error
 // is a [*rules.Error] with the field that is wrong.
 func (s *Service) Save(ctx context.Context, u calendar.User, v View) (calendar.BookingPageID, error) {
-	v.Title, v.Text, v.Location = line(v.Title), plain(v.Text), line(v.Location)
+	v.Title, v.Text, v.Location = outside.Line(v.Title), outside.Plain(v.Text), outside.Line(v.Location)
 	if err := v.Settings.Check(); err != nil {
 		return "", err
 	}
@@ -64,7 +65,7 @@ func (s *Service) Save(ctx context.Context, u calendar.User, v View) (calendar.B
 	case v.Access == rules.Secret && before.Access == rules.Secret:
 		v.Name = before.Name
 	case v.Access == rules.Secret:
-		v.Name = newToken()
+		v.Name = outside.NewToken()
 	case !nameForm.MatchString(v.Name):
 		return "", &rules.Error{Field: "name", Least: 3, Most: 40}
 	}

@@ -13,8 +13,8 @@ import (
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/slot"
-	"caldav-mcp-server/ical"
 	"caldav-mcp-server/locale"
+	"caldav-mcp-server/web/outside"
 )
 
 // state is the basis of a decision about times.
@@ -125,7 +125,7 @@ type Wish struct {
 
 // check validates a wish and makes its texts inert.
 func (s *Service) check(v View, w *Wish) error {
-	w.Name = line(w.Name)
+	w.Name = outside.Line(w.Name)
 	if n := length(w.Name); n < 1 || n > longestName {
 		return ErrName
 	}
@@ -138,7 +138,7 @@ func (s *Service) check(v View, w *Wish) error {
 		return ErrAnswer
 	}
 	for i, q := range v.Questions {
-		w.Answers[i] = plain(w.Answers[i])
+		w.Answers[i] = outside.Plain(w.Answers[i])
 		if n := length(w.Answers[i]); n > rules.LongestAnswer || n == 0 && q.Required {
 			return ErrAnswer
 		}
@@ -167,7 +167,7 @@ func (s *Service) hold(ctx context.Context, v View, w Wish) (h calendar.Hold, er
 	if !o.Offers(w.Start, now.taken) {
 		return h, ErrTaken
 	}
-	token, at := newToken(), s.Now().UTC().Truncate(time.Second)
+	token, at := outside.NewToken(), s.Now().UTC().Truncate(time.Second)
 	h = calendar.Hold{
 		ID: calendar.HoldID(s.NewID()), Page: v.ID, Token: hashed(token), State: calendar.Held, Calendar: now.target.ID,
 		UID: calendar.UID("booking." + s.NewID() + "@caldav-server"), Start: w.Start, End: w.Start.Add(o.Length),
@@ -197,12 +197,12 @@ func (s *Service) place(ctx context.Context, v View, in calendar.Calendar, h cal
 	var answers []string
 	for i, q := range v.Questions {
 		if w.Answers[i] != "" {
-			answers = append(answers, line(q.Text)+"\n"+w.Answers[i])
+			answers = append(answers, outside.Line(q.Text)+"\n"+w.Answers[i])
 		}
 	}
 	d := edit.Draft{
 		Kind: content.Event, UID: string(h.UID),
-		Times: edit.Times{Start: edit.To(s.moment(v, h.Start)), End: edit.To(s.moment(v, h.End))},
+		Times: edit.Times{Start: edit.To(outside.Moment(h.Start, v.Zone)), End: edit.To(outside.Moment(h.End, v.Zone))},
 		Fields: edit.Fields{
 			Summary: edit.To(languageOf(v).Text("booking.held", "title", v.Title, "name", h.Name)),
 			Status:  edit.To(edit.Tentative),
@@ -216,15 +216,4 @@ func (s *Service) place(ctx context.Context, v View, in calendar.Calendar, h cal
 	}
 	_, err := s.Calendars.CreateTelling(ctx, v.caller(), in, d, calendar.TellNobody)
 	return err
-}
-
-// moment returns an instant on the owner's clock, or in UTC if the clock shows that time twice.
-func (s *Service) moment(v View, t time.Time) ical.Time {
-	local := t.In(v.Zone.Location())
-	_, offset := local.Zone()
-	again := time.Date(local.Year(), local.Month(), local.Day(), local.Hour(), local.Minute(), 0, 0, local.Location())
-	if !again.Equal(t) || v.Zone.Name() == "UTC" {
-		return ical.Instant(t)
-	}
-	return ical.Zoned(ical.CivilFromSeconds(t.Unix()+int64(offset)), v.Zone.Name())
 }
