@@ -153,7 +153,7 @@ func (s *Service) Create(
 // same returns a user's page with the same name and settings, if there is one: an assistant repeats a call whose result
 // it lost. A secret name is no difference.
 func (s *Service) same(ctx context.Context, u calendar.User, v View) (View, error) {
-	v.Title = line(v.Title)
+	v.Title = outside.Line(v.Title)
 	data, err := v.Settings.Encode()
 	if err != nil {
 		return View{}, err
