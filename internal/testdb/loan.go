@@ -57,8 +57,7 @@ func (l *loan) find(ctx context.Context) error {
 	for n, taken := 0, false; !taken; n++ {
 		l.schema = fmt.Sprintf("test_%s_%d", ours, n)
 		err := l.ask(ctx, &taken, "SELECT pg_try_advisory_lock(hashtextextended($1, 0))", l.schema)
-		var refused *pgconn.PgError
-		if errors.As(err, &refused) && n == 0 {
+		if _, refused := errors.AsType[*pgconn.PgError](err); refused && n == 0 {
 			return errors.Join(errNoLocks, err)
 		}
 		if err != nil {

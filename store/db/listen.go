@@ -112,7 +112,9 @@ func (t *Tx) NotifyOthers(ctx context.Context, change any) error {
 // transaction would let all commits of the database wait for each other, and a database without NOTIFY would refuse
 // the change. A lost hint delays a notification until the listeners check everything.
 type announcer struct {
-	send func(hints []string) error
+	send func(hints []string)
+	// failing is set after a failure, which is logged once. Only send uses it.
+	failing bool
 
 	mu      sync.Mutex
 	waiting []string
@@ -131,7 +133,7 @@ func (a *announcer) tell(hint string) {
 		a.busy = true
 		a.all.Go(func() {
 			for hints := a.take(); hints != nil; hints = a.take() {
-				_ = a.send(hints)
+				a.send(hints)
 			}
 		})
 	}
@@ -147,7 +149,7 @@ func (a *announcer) take() (hints []string) {
 }
 
 // announce sends hints to the processes that listen.
-func (d *DB) announce(hints []string) error {
+func (d *DB) announce(hints []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), rollbackTimeout)
 	defer cancel()
 	list, err := json.Marshal(hints)
@@ -155,8 +157,8 @@ func (d *DB) announce(hints []string) error {
 		_, err = d.Reads.on.ExecContext(ctx, `SELECT pg_notify(`+hintChannel+`, value)
 			FROM jsonb_array_elements_text($1::jsonb)`, string(list))
 	}
-	if err != nil {
-		d.Options.Logger.WarnContext(ctx, "other processes notice a change late", "err", err)
+	if err != nil && !d.announcer.failing {
+		d.Options.Logger.WarnContext(ctx, "other processes notice changes late", "err", err)
 	}
-	return err
+	d.announcer.failing = err != nil
 }

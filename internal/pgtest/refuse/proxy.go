@@ -37,6 +37,7 @@ func listen(ctx context.Context, to string) (*proxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("refuse: %w", err)
 	}
+	ctx = context.WithoutCancel(ctx)
 	p := &proxy{listener: listener, to: to, open: make(map[net.Conn]bool)}
 	p.all.Go(func() {
 		for {
@@ -44,7 +45,7 @@ func listen(ctx context.Context, to string) (*proxy, error) {
 			if err != nil {
 				return
 			}
-			p.all.Go(func() { p.serve(client) })
+			p.all.Go(func() { p.serve(ctx, client) })
 		}
 	})
 	return p, nil
@@ -81,9 +82,9 @@ func (p *proxy) forget(c net.Conn) {
 }
 
 // serve passes on a connection in both directions.
-func (p *proxy) serve(client net.Conn) {
+func (p *proxy) serve(ctx context.Context, client net.Conn) {
 	defer p.forget(client)
-	server, err := net.Dial("tcp", p.to)
+	server, err := new(net.Dialer).DialContext(ctx, "tcp", p.to)
 	if err != nil {
 		return
 	}
