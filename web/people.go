@@ -346,6 +346,9 @@ var personDeeds = map[string]func(p userPages, u calendar.User) error{
 	"verify": func(p userPages, u calendar.User) error {
 		return p.Auth.VerifyAddress(p.r.Context(), u, p.field("address"))
 	},
+	"drop-address": func(p userPages, u calendar.User) error {
+		return p.Auth.DropAddress(p.r.Context(), u, p.field("address"))
+	},
 	"bounds":    userPages.setBounds,
 	"profile":   userPages.setProfile,
 	"take-back": func(p userPages, u calendar.User) error { return p.Auth.DropPasswordLinks(p.r.Context(), u) },

@@ -475,3 +475,40 @@ func TestEditAndDeletePerson(t *testing.T) {
 		}
 	})
 }
+
+// An address that another user has, as main or as additional one, verified or not, is refused with the user's name:
+// in the form to invite, in a user's profile, and line by line in a list. Users who share one already keep it.
+func TestAddressOfAnotherUser(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.admin()
+		ben := h.user("ben")
+		h.must(h.auth.AddAddress(t.Context(), ben, "ben@home.example"))
+		root := h.as("root")
+		root.post("invite", "name", "ann", "email", "Ann@example.com").shows(http.StatusOK)
+		for address, holder := range map[string]string{"aNN@example.com": "ann", "Ben@home.example": "ben"} {
+			root.post("invite", "name", "eve", "email", address).shows(http.StatusConflict,
+				address+`" is the mail address of the user `+holder)
+			root.post("people/root", "do", "profile", "email", address).shows(http.StatusConflict,
+				address+`" is the mail address of the user `+holder)
+		}
+		list := "name,email\ncem,x@example.com\neve,X@example.com\nfay,ann@example.com\nben,ANN@example.com\n" +
+			"ann,ann@EXAMPLE.com\n"
+		root.post("import-users", "do", "preview", "list", list).shows(http.StatusOK,
+			"New: 1, changed: 1, unchanged: 0, with errors: 3",
+			`"X@example.com" is the mail address of the user cem`,
+			`"ann@example.com" is the mail address of the user ann`,
+			`"ANN@example.com" is the mail address of the user ann`)
+		root.post("import-users", "do", "import", "list", list).shows(http.StatusOK,
+			"New: 1, changed: 1, unchanged: 0, with errors: 3")
+		if _, err := h.auth.User(t.Context(), "eve"); calendar.ReasonOf(err) != calendar.NotFound {
+			t.Errorf("eve: %v", err)
+		}
+		root.post("people/ben", "do", "drop-address", "address", "ben@home.example").at("people/ben?done=saved")
+		root.post("invite", "name", "eve", "email", "ben@home.example").shows(http.StatusOK)
+		// Two users who share an address from before.
+		h.must(h.store.ChangeUser(t.Context(), ben.ID, auth.UserEdit{Email: new("ann@example.com")}))
+		root.post("people/ben", "do", "profile", "email", "ann@example.com", "display-name", "Ben").
+			at("people/ben?done=saved")
+	})
+}

@@ -2,6 +2,7 @@ package userlist
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"caldav-mcp-server/auth"
@@ -47,17 +48,43 @@ type Outcome struct {
 // Import processes each line. An error in one does not affect the others.
 func (i Importer) Import(ctx context.Context, list []Line, o Options) []Outcome {
 	all := make([]Outcome, len(list))
+	given := map[string]string{}
 	for n, line := range list {
 		out := &all[n]
 		out.Line, out.User, out.Error = line.Number, line.Name, line.Wrong
 		if out.Error == nil {
 			out.Error = i.one(ctx, line, o, out)
 		}
+		if out.Error == nil && o.Dry {
+			out.Error = i.checkAddress(ctx, line, given)
+		}
 		if out.Error != nil {
 			out.Outcome = Failed
 		}
 	}
 	return all
+}
+
+// checkAddress refuses a line in a dry run if another user has its mail address, or gets it from an earlier line.
+// Users who share an address already keep it.
+func (i Importer) checkAddress(ctx context.Context, line Line, given map[string]string) error {
+	typed := or(line.Edit.Email)
+	if typed == "" {
+		return nil
+	}
+	u, err := i.Auth.User(ctx, line.Name)
+	if err != nil && calendar.ReasonOf(err) != calendar.NotFound {
+		return err
+	}
+	address := strings.ToLower(typed)
+	if holder := given[address]; holder != "" && !strings.EqualFold(u.Email, address) {
+		return auth.ErrAddressHeld(typed, holder)
+	}
+	if err := i.Auth.CheckAddress(ctx, u, typed); err != nil {
+		return err
+	}
+	given[address] = line.Name
+	return nil
 }
 
 func (i Importer) one(ctx context.Context, line Line, o Options, out *Outcome) error {

@@ -91,8 +91,12 @@ type faultText struct{ id, values string }
 var faults = map[string]faultText{
 	"the account has changed meanwhile; sign in again": {"fault.account-changed", ""},
 	"%q is another user's":                             {"fault.address-taken", "address"},
-	"another calendar has the address %q by now":       {"fault.address-used", "address"},
-	"restore it to another address":                    {"fault.address-used-hint", ""},
+	"%q is the mail address of the user %s":            {"fault.address-held", "address name"},
+	"two users with one address would both get no invitations; enter another address, or none": {
+		"fault.address-held-hint", "",
+	},
+	"another calendar has the address %q by now": {"fault.address-used", "address"},
+	"restore it to another address":              {"fault.address-used-hint", ""},
 	"this link is not valid: the event may be over, there may be a newer mail about it, or the " +
 		"link was cut off on its way": {
 		"fault.answer-link", "",
