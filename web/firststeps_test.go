@@ -55,8 +55,12 @@ func TestForgottenPassword(t *testing.T) {
 		h.must(h.store.ChangeUser(t.Context(), dan.ID, auth.UserEdit{Email: new("shared@example.com")}))
 		_, err = h.auth.ChangeUser(t.Context(), "eve", auth.UserEdit{Disabled: new(true)})
 		h.must(err)
-		_, err = h.auth.CreateUser(t.Context(), auth.NewUser{Name: "fay", Email: "fay@example.com", Invited: true})
+		// The administrator has cancelled her invitation.
+		fay, err := h.auth.CreateUser(t.Context(), auth.NewUser{Name: "fay", Email: "fay@example.com", Invited: true})
 		h.must(err)
+		_, _, err = h.auth.CreatePasswordLink(t.Context(), "fay", auth.Invitation)
+		h.must(err)
+		h.must(h.auth.DropPasswordLinks(t.Context(), fay))
 		b := h.browser()
 		b.get("sign-in").shows(http.StatusOK, "Forgot your password?")
 		b.get("sign-in/forgotten?name=ann").shows(http.StatusOK, "User name or mail address")

@@ -289,9 +289,9 @@ type personContent struct {
 	User      calendar.User
 	Factors   auth.Factors
 	Addresses []auth.Address
-	// Self is set for the visitor, who cannot lock themselves out.
-	Self   bool
-	Bounds []boundRow
+	// Self is set for the visitor, who cannot lock themselves out. Invited is set while the user has no way to sign in.
+	Self, Invited bool
+	Bounds        []boundRow
 	// DisplayName, Email and Timezone are the form's values, Places the time zones to choose from.
 	DisplayName, Email, Timezone string
 	Places                       []string
@@ -325,6 +325,7 @@ func (p userPages) wantedPerson() (c personContent, err error) {
 	if c.Factors, err = p.Auth.Factors(p.r.Context(), c.User); err != nil {
 		return c, err
 	}
+	c.Invited = c.Factors.PasswordLinkKind() == auth.Invitation
 	if c.Bounds, err = p.bounds(c.User); err != nil {
 		return c, err
 	}
@@ -404,7 +405,7 @@ func (p userPages) changePerson() error {
 		return err
 	}
 	deed := p.field("do")
-	if _, ok := personDeeds[deed]; ok || deed == "reset" || deed == "delete" {
+	if _, ok := personDeeds[deed]; ok || deed == "reset" || deed == "invite" || deed == "delete" {
 		p.did("people/"+deed, c.User.Name)
 	}
 	if deed == "delete" {
@@ -413,8 +414,8 @@ func (p userPages) changePerson() error {
 		}
 		return p.done("people", "user-deleted")
 	}
-	if deed == "reset" {
-		if c.issued, err = p.vouch(c.User, auth.Reset); err != nil {
+	if deed == "reset" || deed == "invite" {
+		if c.issued, err = p.vouch(c.User, c.Factors.PasswordLinkKind()); err != nil {
 			return err
 		}
 		return p.showIssued("person", c, c.issued)

@@ -14,6 +14,8 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/web"
 )
 
 // admin makes root, who looks after the others.
@@ -488,7 +490,7 @@ func TestAddressOfAnotherUser(t *testing.T) {
 		root.post("invite", "name", "ann", "email", "Ann@example.com").shows(http.StatusOK)
 		for address, holder := range map[string]string{"aNN@example.com": "ann", "Ben@home.example": "ben"} {
 			root.post("invite", "name", "eve", "email", address).shows(http.StatusConflict,
-				address+`" is the mail address of the user `+holder)
+				address+`" is the mail address of the user `+holder+"; two users with one address")
 			root.post("people/root", "do", "profile", "email", address).shows(http.StatusConflict,
 				address+`" is the mail address of the user `+holder)
 		}
@@ -510,5 +512,39 @@ func TestAddressOfAnotherUser(t *testing.T) {
 		h.must(h.store.ChangeUser(t.Context(), ben.ID, auth.UserEdit{Email: new("ann@example.com")}))
 		root.post("people/ben", "do", "profile", "email", "ann@example.com", "display-name", "Ben").
 			at("people/ben?done=saved")
+	})
+}
+
+// A user who has no way to sign in yet gets the invitation again, for a week and with the invitation's mail: from the
+// user's page, and from "Forgot your password?", also when the first one has expired. Others get a reset link.
+func TestInvitationAgain(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, database string) {
+		post := new(carrier)
+		h := open(t, database, func(c *web.Config) { c.Passlinks = post })
+		h.admin()
+		h.user("ben")
+		root := h.as("root")
+		root.get("people/ben").shows(http.StatusOK, "Send password reset link").hides("Send invitation again")
+		first := root.post("invite", "name", "ann", "email", "ann@example.com").secret()
+		root.get("people/ann").shows(http.StatusOK, "Send invitation again").hides("Send password reset link")
+		again := root.post("people/ann", "do", "invite").shows(http.StatusOK,
+			"You can also give ann this link. It is shown only now", "8 May").secret()
+		root.get("people").shows(http.StatusOK, "invitation until")
+		path := func(link string) string { return strings.TrimPrefix(link, h.server.URL+"/account/") }
+		h.browser().get(path(first)).shows(http.StatusNotFound)
+		h.browser().get(path(again)).shows(http.StatusOK, "You are invited")
+
+		h.pass(9 * 24 * time.Hour)
+		h.browser().get(path(again)).shows(http.StatusNotFound)
+		h.browser().post("sign-in/forgotten", "name", "ann@example.com").shows(http.StatusOK, "on its way")
+		mails := post.sent(t, 3)
+		mailed, ok := strings.CutPrefix(mails[2], "ann@example.com invitation ")
+		if !ok {
+			t.Fatalf("mailed: %q", mails)
+		}
+		h.pass(6 * 24 * time.Hour)
+		h.browser().post(path(mailed), "password", rightPassword, "again", rightPassword).at("")
+		h.as("root").get("people/ann").shows(http.StatusOK, "Send password reset link").hides("Send invitation again")
 	})
 }
