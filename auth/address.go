@@ -35,6 +35,9 @@ type AddressStore interface {
 	// SwapAddress makes a verified address the main one. The former main address, if any, becomes a verified additional
 	// one. NotFound when the user does not have the address.
 	SwapAddress(ctx context.Context, user calendar.UserID, address string, at time.Time) error
+	// AddressHolder returns the first user by name, other than the given one, who has an address in lower case: as
+	// main or as additional one, verified or not. NotFound when there is none.
+	AddressHolder(ctx context.Context, address string, but calendar.UserID) (calendar.User, error)
 }
 
 // Addresses returns a user's additional mail addresses.
@@ -92,4 +95,28 @@ func (s *Directory) DropAddress(ctx context.Context, u calendar.User, text strin
 // MainAddress makes a verified address the user's main one, which invitations name.
 func (s *Directory) MainAddress(ctx context.Context, u calendar.User, text string) error {
 	return during("choosing the main address", s.store.SwapAddress(ctx, u.ID, strings.ToLower(text), s.seconds()))
+}
+
+// CheckAddress refuses a main mail address that another user has, verified or not: an address that two users have
+// belongs to neither. A user who has such an address already keeps it.
+func (s *Directory) CheckAddress(ctx context.Context, u calendar.User, text string) error {
+	if text == "" || strings.EqualFold(text, u.Email) {
+		return nil
+	}
+	holder, err := s.store.AddressHolder(ctx, strings.ToLower(text), u.ID)
+	switch {
+	case err == nil && holder.Name == u.Name: // a new user, whose name is taken as well
+		return nil
+	case err == nil:
+		return ErrAddressHeld(text, holder.Name)
+	case calendar.ReasonOf(err) == calendar.NotFound:
+		return nil
+	}
+	return during("looking up the address", err)
+}
+
+// ErrAddressHeld is the error for a main mail address that another user has.
+func ErrAddressHeld(address, holder string) error {
+	return calendar.Errorf(calendar.Exists, "", "%q is the mail address of the user %s", shortened(address, maxTitle),
+		holder).Advising("two users with one address would both get no invitations; enter another address, or none")
 }

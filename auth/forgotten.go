@@ -18,9 +18,10 @@ func (s *SignInFlow) AskForReset(typed string, from netip.Addr) error {
 	return s.verifier.throttle.takeReset(account(strings.ToLower(typed)))
 }
 
-// ResetLink returns a link for a user who has forgotten the password. typed is the name or the
-// main mail address. NotFound if the user does not exist, cannot sign in, has no mail address or signs in without a
-// password, and if several users have the address.
+// ResetLink returns a link for a user who has forgotten the password, or who was invited and has lost the invitation:
+// then it is another invitation, also when the first has expired, but not when an administrator cancelled it. typed is
+// the name or the main mail address. NotFound if the user does not exist, cannot sign in, has no mail address or signs
+// in without a password, and if several users have the address.
 func (s *Directory) ResetLink(ctx context.Context, typed string) (PasswordLink, Secret, error) {
 	name, err := s.nameOf(ctx, typed)
 	if err != nil {
@@ -37,10 +38,20 @@ func (s *Directory) ResetLink(ctx context.Context, typed string) (PasswordLink, 
 	if err != nil {
 		return PasswordLink{}, "", during("looking up the user's factors", err)
 	}
-	if !u.GetsIn() || u.Email == "" || !f.Password {
+	kind := f.PasswordLinkKind()
+	if kind == Invitation {
+		all, err := s.store.WaitingLinks(ctx)
+		if err != nil {
+			return PasswordLink{}, "", during("listing links", err)
+		}
+		if !slices.ContainsFunc(all, func(v PasswordLink) bool { return v.User.ID == u.ID && v.Kind == kind }) {
+			return PasswordLink{}, "", errNoReset()
+		}
+	}
+	if !u.GetsIn() || u.Email == "" || !f.Password && kind == Reset {
 		return PasswordLink{}, "", errNoReset()
 	}
-	return s.CreatePasswordLink(ctx, u.Name, Reset)
+	return s.CreatePasswordLink(ctx, u.Name, kind)
 }
 
 // nameOf returns the name of the user that a person means on the sign-in page: the text itself, or the name of the only

@@ -46,6 +46,14 @@ type PasswordLinkStore interface {
 	Redeem(ctx context.Context, id PasswordLinkID, h Hash) error
 }
 
+// PasswordLinkKind returns the kind of link that the user needs: an invitation before they have any way to sign in.
+func (f Factors) PasswordLinkKind() PasswordLinkKind {
+	if f == (Factors{}) {
+		return Invitation
+	}
+	return Reset
+}
+
 // CreatePasswordLink creates a link for a user and revokes their others. Its secret is shown once.
 func (s *Directory) CreatePasswordLink(
 	ctx context.Context, name string, kind PasswordLinkKind,

@@ -63,6 +63,9 @@ func (s *Directory) CreateUser(ctx context.Context, n NewUser) (calendar.User, e
 	if err := n.validate(); err != nil {
 		return calendar.User{}, err
 	}
+	if err := s.CheckAddress(ctx, calendar.User{Name: name}, n.Email); err != nil {
+		return calendar.User{}, err
+	}
 	var h Hash
 	if !n.Invited {
 		if h, err = s.verifier.hash(ctx, n.Password); err != nil {
@@ -168,6 +171,11 @@ func (s *Directory) ChangeUser(ctx context.Context, name string, e UserEdit) (ca
 	}
 	if err := e.Validate(); err != nil {
 		return u, err
+	}
+	if e.Email != nil {
+		if err := s.CheckAddress(ctx, u, *e.Email); err != nil {
+			return u, err
+		}
 	}
 	if e.Admin != nil && *e.Admin {
 		if err := notARoom(u); err != nil {

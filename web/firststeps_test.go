@@ -44,16 +44,23 @@ func TestForgottenPassword(t *testing.T) {
 		post := new(carrier)
 		h := open(t, database, func(c *web.Config) { c.Passlinks = post })
 		for name, email := range map[string]string{
-			"ann": "ann@example.com", "bob": "", "cat": "shared@example.com", "dan": "shared@example.com",
+			"ann": "ann@example.com", "bob": "", "cat": "shared@example.com", "dan": "",
 			"eve": "eve@example.com",
 		} {
 			_, err := h.auth.CreateUser(t.Context(), auth.NewUser{Name: name, Email: email, Password: rightPassword})
 			h.must(err)
 		}
-		_, err := h.auth.ChangeUser(t.Context(), "eve", auth.UserEdit{Disabled: new(true)})
+		dan, err := h.auth.User(t.Context(), "dan")
 		h.must(err)
-		_, err = h.auth.CreateUser(t.Context(), auth.NewUser{Name: "fay", Email: "fay@example.com", Invited: true})
+		h.must(h.store.ChangeUser(t.Context(), dan.ID, auth.UserEdit{Email: new("shared@example.com")}))
+		_, err = h.auth.ChangeUser(t.Context(), "eve", auth.UserEdit{Disabled: new(true)})
 		h.must(err)
+		// The administrator has cancelled her invitation.
+		fay, err := h.auth.CreateUser(t.Context(), auth.NewUser{Name: "fay", Email: "fay@example.com", Invited: true})
+		h.must(err)
+		_, _, err = h.auth.CreatePasswordLink(t.Context(), "fay", auth.Invitation)
+		h.must(err)
+		h.must(h.auth.DropPasswordLinks(t.Context(), fay))
 		b := h.browser()
 		b.get("sign-in").shows(http.StatusOK, "Forgot your password?")
 		b.get("sign-in/forgotten?name=ann").shows(http.StatusOK, "User name or mail address")

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"encoding/base64"
 	"net/http"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/web"
@@ -227,12 +229,14 @@ func TestAuditPage(t *testing.T) {
 		{Door: "caldav", User: "ann", Did: "PUT /dav", Outcome: "ok"},
 		{Door: "caldav", User: "<b>eve", Did: "POST /account/sign-in", Outcome: "refused"},
 		{Door: "command", Did: "set-user", Whom: "ann", Outcome: "ok"},
+		{Door: "caldav", User: "eve", Did: "share", Whom: "fay", Calendar: "c-1", Detail: "read-write", Outcome: "ok"},
 	}
 	each(t, func(h *house) {
 		h.admin()
 		h.user("ann")
 		root := h.as("root")
-		root.get("audit").shows(http.StatusOK, "PUT /dav", "set-user", "<b>eve", "Earlier events").hides("<b>eve")
+		root.get("audit").shows(http.StatusOK, "PUT /dav", "set-user", "<b>eve", "Earlier events",
+			"share fay read-write calendar c-1").hides("<b>eve")
 		root.get("audit?user=ANN").shows(http.StatusOK, "PUT /dav", "set-user").hides("sign-in<")
 		root.get("audit?outcome=refused").shows(http.StatusOK, "POST /account/sign-in").hides("PUT /dav")
 		root.get("audit?what=set-&before=x").shows(http.StatusOK, "set-user").hides("PUT /dav")
@@ -257,7 +261,9 @@ func TestImportUsersPage(t *testing.T) {
 			`no field "shoe"`, "bob,42")
 		list := "name;email;display_name\nbob;bob@example.org;<b>Bob\nann;;Ann Lee\ncat;nowhere;\n"
 		root.uploadTo("import-users", nil, "do", "preview", "list", list).shows(http.StatusOK, "Nothing is changed yet",
-			"New: 1, changed: 1, unchanged: 0, with errors: 1", `"nowhere" is no e-mail address`, "4 cat")
+			"New: 1, changed: 1, unchanged: 0, with errors: 1",
+			`4 cat nowhere "nowhere" is no e-mail address; it looks like name@example.com. 2 bob <b>Bob `+
+				"bob@example.org new 3 ann Ann Lee changed").hides("links.csv")
 		if kept := root.uploadTo("import-users", []byte(list), "do", "preview", "new-links", "1"); !strings.Contains(
 			kept.body, `name="new-links" value="1" checked`) || !strings.Contains(kept.body, "bob;bob@example.org") {
 			t.Errorf("the preview does not keep the tick and the file:\n%s", kept.body)
@@ -273,6 +279,36 @@ func TestImportUsersPage(t *testing.T) {
 		}
 		link := strings.TrimPrefix(done.secret(), h.server.URL+"/account/")
 		h.browser().get(link).shows(http.StatusOK, "as bob")
+		_, file, _ := strings.Cut(done.body, `href="data:text/csv;base64,`)
+		file, _, _ = strings.Cut(file, `"`)
+		file = strings.ReplaceAll(file, "&#43;", "+")
+		table, err := base64.StdEncoding.DecodeString(file)
+		if want := "name,email,link\nbob,bob@example.org," + done.secret() + "\n"; err != nil || string(table) != want {
+			t.Errorf("the links as a file: %q, %v, want %q", table, err, want)
+		}
+		// Groups must exist; users join them, and leave none.
+		h.must(second(h.auth.CreateGroup(t.Context(), "staff", "")))
+		h.must(second(h.auth.AddMembers(t.Context(), "staff", []string{"bob"})))
+		h.must(second(h.auth.CreateGroup(t.Context(), "sales", "")))
+		list = "name,groups,language\ndan,Sales; staff,de\nbob,staff,\nann,sales,\neve,nowhere,\nfay,,xx\n"
+		for _, do := range []string{"preview", "import"} {
+			root.uploadTo("import-users", nil, "do", do, "list", list).shows(http.StatusOK,
+				"New: 1, changed: 1, unchanged: 1, with errors: 2", `There is no group "nowhere"`,
+				`There is no language "xx"`)
+		}
+		root.uploadTo("import-users", nil, "do", "preview", "list", list).shows(http.StatusOK,
+			"New: 0, changed: 0, unchanged: 3, with errors: 2")
+		var members []string
+		all, err := h.auth.Groups(t.Context())
+		h.must(err)
+		for _, g := range all {
+			for _, u := range g.Members {
+				members = append(members, g.Name+" "+u.Name+" "+u.Language)
+			}
+		}
+		if want := []string{"sales ann ", "sales dan de", "staff bob ", "staff dan de"}; !slices.Equal(members, want) {
+			t.Errorf("the members are %q, want %q", members, want)
+		}
 		root.uploadTo("import-users", nil, "do", "import", "list", "name,admin\nroot,false").shows(http.StatusOK,
 			"with errors: 1", "That would be you")
 		root.uploadTo("import-users", nil, "do", "preview", "list", "name\n"+strings.Repeat("x\n", 501)).
@@ -281,4 +317,98 @@ func TestImportUsersPage(t *testing.T) {
 		ann.get("import-users").shows(http.StatusNotFound, "no such page")
 		ann.post("import-users", "do", "import", "list", list).shows(http.StatusNotFound, "no such page")
 	})
+}
+
+// The list of shares says what a person also has through a group, changes the right in place, and says after the end
+// of a person's share that a group still gives access. An administrator who names a group that they are not in reads
+// why it is refused; others read that there is no such user.
+func TestSharesWithGroups(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.admin()
+		ann := h.user("ann")
+		h.user("ben")
+		work := h.made(ann, "Work")
+		h.must(second(h.auth.CreateGroup(t.Context(), "sales", "Sales")))
+		h.must(second(h.auth.AddMembers(t.Context(), "sales", []string{"ben"})))
+		b, page := h.as("ann"), "calendars/"+string(work.ID)
+		b.get(page).shows(http.StatusOK, "User name, mail address or group")
+		b.post(page+"/share", "with", "sales", "access", "read").
+			shows(http.StatusNotFound, `There is no user "sales"`)
+		h.must(second(h.auth.ChangeUser(t.Context(), "ann", auth.UserEdit{Admin: new(true)})))
+		b.post(page+"/share", "with", "Sales", "access", "read").shows(http.StatusUnprocessableEntity,
+			`You are not in the group "sales", and share nothing with it; only members share with a group`)
+		b.post(page+"/share", "with", "nobody", "access", "read").
+			shows(http.StatusNotFound, `There is no user "nobody"`)
+
+		h.must(second(h.auth.AddMembers(t.Context(), "sales", []string{"ann"})))
+		b.post(page+"/share", "with", "sales", "access", "read").at(page + "?done=shared")
+		b.post(page+"/share", "with", "ben", "access", "busy").at(page+"?done=shared").
+			shows(http.StatusOK, "ben (ben) may see busy times, not answered yet , also through Sales: read")
+		b.post(page+"/share", "with", "ben", "access", "write").at(page+"?done=shared").
+			shows(http.StatusOK, "ben (ben) may read and change")
+		// The owner left the group: its right can be lowered in place, not raised.
+		h.must(h.auth.RemoveMembers(t.Context(), "sales", []string{"ann"}))
+		b.post(page+"/share", "with", "sales", "access", "write").
+			shows(http.StatusUnprocessableEntity, "You are not in the group")
+		b.post(page+"/share", "with", "sales", "access", "busy").at(page+"?done=shared").
+			shows(http.StatusOK, "also through Sales: see busy times")
+		b.post(page+"/unshare", "with", "ben").at(page+"?done=unshared-but-group").
+			shows(http.StatusOK, "A group still gives them access").hides("also through")
+		b.post(page+"/unshare", "with", "sales").at(page + "?done=unshared")
+	})
+}
+
+// The audit log names whom an action concerns, and the right or the numbers. A refused sign-in is logged with the name
+// of a user only: the field may hold a password. A preview is no change.
+func TestAuditNames(t *testing.T) {
+	t.Parallel()
+	var line, preview string
+	noted := func(c *web.Config) {
+		c.Did = func(_ context.Context, what, whom string) { line = what + " | " + whom }
+		c.Details = func(_ context.Context, calendar, detail string) { line += " | " + calendar + " | " + detail }
+		c.Unchanged = func(context.Context) { preview = "unchanged" }
+	}
+	h := open(t, testdb.SQLite(t), noted)
+	h.admin()
+	ann := h.user("ann")
+	h.user("bob")
+	h.must(second(h.auth.CreateGroup(t.Context(), "staff", "")))
+	work, root, b := string(h.made(ann, "Work").ID), h.as("root"), h.as("ann")
+	logged := func(want string) {
+		t.Helper()
+		if line != want {
+			t.Errorf("logged %q, want %q", line, want)
+		}
+		line = ""
+	}
+	line = ""
+	b.post("calendars/"+work+"/share", "with", "BOB", "access", "read").shows(http.StatusOK)
+	logged("share | bob | " + work + " | read")
+	b.post("calendars/"+work+"/share", "with", "my secret", "access", "read").shows(http.StatusNotFound)
+	logged("")
+	b.post("calendars/"+work+"/unshare", "with", "bob").shows(http.StatusOK)
+	logged("unshare | bob | " + work + " | ")
+	root.post("invite", "name", "Cem", "admin", "on").shows(http.StatusOK)
+	logged("invite | cem |  | admin=true")
+	list := "name,display_name\ndan,Dan\nbob,Bob\nann,\na b,\n"
+	root.post("import-users", "do", "preview", "list", list).shows(http.StatusOK)
+	logged("")
+	if preview != "unchanged" {
+		t.Error("a preview counts as a change")
+	}
+	root.post("import-users", "do", "import", "list", list).shows(http.StatusOK)
+	logged("import-users | dan bob |  | created=1 changed=1 unchanged=1 failed=1")
+	root.post("groups/staff", "do", "add", "members", "ann bob").shows(http.StatusOK)
+	logged("groups/add | staff ann bob")
+	root.post("groups/staff", "do", "remove", "member", "bob").shows(http.StatusOK)
+	logged("groups/remove | staff bob")
+	root.post("people/bob", "do", "bounds", "calendars", "5", "objects", "none", "bytes", "5MB").shows(http.StatusOK)
+	logged("people/quota | bob |  | calendars=5 objects=none bytes=5MB")
+	root.post("people/dan", "do", "delete", "name", "dan", "calendars", "give", "successor", "bob").shows(http.StatusOK)
+	logged("people/delete | dan bob |  | successor=bob")
+	for name, want := range map[string]string{"Ann": " | ann", rightPassword: "", "nobody": ""} {
+		h.browser().post("sign-in", "name", name, "password", "wrong").shows(http.StatusUnprocessableEntity)
+		logged(want)
+	}
 }

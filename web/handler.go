@@ -74,8 +74,11 @@ type Config struct {
 	Named func(ctx context.Context, user string)
 	// Refused reports a wrong password, code or passkey to the log.
 	Refused func(ctx context.Context)
-	// Did passes an action and the other user that it concerns to the audit log; nil if there is none.
-	Did func(ctx context.Context, what, whom string)
+	// Did passes an action and the users and groups that it concerns to the audit log, Details the calendar and the
+	// right or numbers. Unchanged says that a request changed nothing. They are nil if there is no audit log.
+	Did       func(ctx context.Context, what, whom string)
+	Details   func(ctx context.Context, calendar, detail string)
+	Unchanged func(ctx context.Context)
 	// Audit reads the audit log; nil if it is no file.
 	Audit AuditReader
 	// NewUser creates a user with their initial calendars; ChangeUser changes one, with all consequences.
@@ -87,8 +90,10 @@ type Config struct {
 	SetDefaults func(context.Context, auth.Defaults) error
 	// NewRoom creates a room with its calendar.
 	NewRoom func(context.Context, auth.NewUser) (calendar.User, error)
-	// DeleteUser cancels a user's coming meetings and deletes the user.
-	DeleteUser func(context.Context, calendar.User, calendar.UserDeletion) error
+	// DeleteUser cancels a user's coming meetings and deletes the user. While mails to guests wait, it disables the user
+	// and reports that the server deletes them later; IsDeletedLater reports the same of a user.
+	DeleteUser     func(context.Context, calendar.User, calendar.UserDeletion) (later bool, err error)
+	IsDeletedLater func(context.Context, calendar.User) (bool, error)
 	// Provider is the OpenID provider; nil if there is none. CreateUsers reports whether people without an account here
 	// get one when they sign in through it.
 	Provider    *oidc.Provider

@@ -109,14 +109,15 @@ func (p userPages) peopleContent() (content peopleContent, err error) {
 	return content, err
 }
 
-// choose returns the users of the requested page. A user is found if the name, display name or address contains every
-// word of the search.
+// choose returns the users of the requested page, without rooms, which have their own. A user is found if the name,
+// display name or address contains every word of the search.
 func (c *peopleContent) choose(users []calendar.User, query url.Values) []calendar.User {
 	c.Search = strings.TrimSpace(query.Get("q"))
 	words := strings.Fields(strings.ToLower(c.Search))
 	found := slices.DeleteFunc(users, func(u calendar.User) bool {
 		text := strings.ToLower(u.Name + "\n" + u.DisplayName + "\n" + u.Email)
-		return slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
+		return u.Room.Bookable() ||
+			slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
 	})
 	c.Found = len(found)
 	pages := max(1, (c.Found+peoplePage-1)/peoplePage)
@@ -241,6 +242,10 @@ func (p userPages) invite() error {
 	if err != nil {
 		return p.again("invite", content, err)
 	}
+	p.did("invite", u.Name)
+	if u.Admin {
+		p.details("", "admin=true")
+	}
 	content.Name, content.Unshared = u.Name, p.shareAtOnce(u, content.Calendars)
 	if content.issued, err = p.vouch(u, auth.Invitation); err != nil {
 		return err
@@ -289,9 +294,9 @@ type personContent struct {
 	User      calendar.User
 	Factors   auth.Factors
 	Addresses []auth.Address
-	// Self is set for the visitor, who cannot lock themselves out.
-	Self   bool
-	Bounds []boundRow
+	// Self is set for the visitor, who cannot lock themselves out. Invited is set while the user has no way to sign in.
+	Self, Invited bool
+	Bounds        []boundRow
 	// DisplayName, Email and Timezone are the form's values, Places the time zones to choose from.
 	DisplayName, Email, Timezone string
 	Places                       []string
@@ -301,6 +306,8 @@ type personContent struct {
 	Leaves, Successor string
 	Tell              bool
 	Names             []calendar.User
+	// DeletedLater is set if the server deletes the user when their mails are sent.
+	DeletedLater bool
 	issued
 }
 
@@ -308,6 +315,9 @@ type personContent struct {
 func (p userPages) wantedPerson() (c personContent, err error) {
 	if c.User, err = p.Auth.User(p.r.Context(), p.r.PathValue("name")); err != nil {
 		return c, errMissing()
+	}
+	if c.DeletedLater, err = p.IsDeletedLater(p.r.Context(), c.User); err != nil {
+		return c, err
 	}
 	c.Self = c.User.ID == p.user().ID
 	c.DisplayName, c.Email, c.Timezone, c.Places = c.User.DisplayName, c.User.Email, c.User.Timezone, zone.Places()
@@ -325,6 +335,7 @@ func (p userPages) wantedPerson() (c personContent, err error) {
 	if c.Factors, err = p.Auth.Factors(p.r.Context(), c.User); err != nil {
 		return c, err
 	}
+	c.Invited = c.Factors.PasswordLinkKind() == auth.Invitation
 	if c.Bounds, err = p.bounds(c.User); err != nil {
 		return c, err
 	}
@@ -346,6 +357,9 @@ var personDeeds = map[string]func(p userPages, u calendar.User) error{
 	"verify": func(p userPages, u calendar.User) error {
 		return p.Auth.VerifyAddress(p.r.Context(), u, p.field("address"))
 	},
+	"drop-address": func(p userPages, u calendar.User) error {
+		return p.Auth.DropAddress(p.r.Context(), u, p.field("address"))
+	},
 	"bounds":    userPages.setBounds,
 	"profile":   userPages.setProfile,
 	"take-back": func(p userPages, u calendar.User) error { return p.Auth.DropPasswordLinks(p.r.Context(), u) },
@@ -364,21 +378,28 @@ func (p userPages) setProfile(u calendar.User) error {
 	return err
 }
 
-// deletePerson deletes a user, if their name was typed.
-func (p userPages) deletePerson(c personContent) error {
+// deletePerson deletes a user, if their name was typed. It reports whether that happens later, when mails are sent.
+func (p userPages) deletePerson(c personContent) (later bool, err error) {
 	how := calendar.UserDeletion{Tell: c.Tell}
 	if c.Leaves == "give" {
 		how.Successor = c.Successor
 	}
 	switch {
 	case c.Self:
-		return p.wrong("person.delete-own")
+		return false, p.wrong("person.delete-own")
 	case p.field("name") != c.User.Name:
-		return p.wrong("person.delete-typed", "name", c.User.Name)
+		return false, p.wrong("person.delete-typed", "name", c.User.Name)
 	case how.Successor == "" && c.Leaves != "delete":
-		return p.wrong("person.delete-successor-missing")
+		return false, p.wrong("person.delete-successor-missing")
 	}
-	return p.DeleteUser(p.r.Context(), c.User, how)
+	if later, err = p.DeleteUser(p.r.Context(), c.User, how); err != nil {
+		return later, err
+	}
+	if how.Successor != "" {
+		p.did("people/delete", c.User.Name, how.Successor)
+		p.details("", "successor=%s", how.Successor)
+	}
+	return later, nil
 }
 
 // wrong is an error in a form, with a text of the catalog.
@@ -401,17 +422,24 @@ func (p userPages) changePerson() error {
 		return err
 	}
 	deed := p.field("do")
-	if _, ok := personDeeds[deed]; ok || deed == "reset" || deed == "delete" {
+	if _, ok := personDeeds[deed]; ok || deed == "reset" || deed == "invite" || deed == "delete" {
 		p.did("people/"+deed, c.User.Name)
 	}
+	if deed == "bounds" {
+		p.did("people/quota", c.User.Name)
+	}
 	if deed == "delete" {
-		if err := p.deletePerson(c); err != nil {
+		later, err := p.deletePerson(c)
+		if err != nil {
 			return p.again("person", c, err)
+		}
+		if later {
+			return p.done("people/"+c.User.Name, "user-deleted-later")
 		}
 		return p.done("people", "user-deleted")
 	}
-	if deed == "reset" {
-		if c.issued, err = p.vouch(c.User, auth.Reset); err != nil {
+	if deed == "reset" || deed == "invite" {
+		if c.issued, err = p.vouch(c.User, c.Factors.PasswordLinkKind()); err != nil {
 			return err
 		}
 		return p.showIssued("person", c, c.issued)

@@ -14,6 +14,8 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/web"
 )
 
 // admin makes root, who looks after the others.
@@ -312,9 +314,13 @@ func TestRoomsNeverSignIn(t *testing.T) {
 			Room: calendar.Room{Kind: calendar.RoomToMeet},
 		})
 		h.must(err)
-		root.get("people").shows(http.StatusOK, "blue blue@example.org room")
-		root.get("people/blue").shows(http.StatusOK, "rooms and resources cannot sign in").hides("Make administrator",
-			"Send password reset link")
+		root.get("people").shows(http.StatusOK, "One user.").hides("blue@example.org")
+		root.get("people?q=blue").shows(http.StatusOK, "No users found")
+		root.get("rooms").shows(http.StatusOK, "blue blue@example.org room")
+		// The page of a room's limits has nothing that only users have; the room's own page deletes it.
+		root.get("people/blue").shows(http.StatusOK, "rooms and resources cannot sign in", "Limits").
+			hides("Make administrator", "Send password reset link", "Send invitation again", "Delete the user",
+				"Name and address")
 		for _, do := range []string{"reset", "admin"} {
 			root.post("people/blue", "do", do).shows(http.StatusUnprocessableEntity,
 				"Blue is a room: rooms and resources cannot sign in")
@@ -473,5 +479,76 @@ func TestEditAndDeletePerson(t *testing.T) {
 		if _, err := h.auth.User(t.Context(), "ann"); calendar.ReasonOf(err) != calendar.NotFound {
 			t.Errorf("ann after deletion: %v", err)
 		}
+	})
+}
+
+// An address that another user has, as main or as additional one, verified or not, is refused with the user's name:
+// in the form to invite, in a user's profile, and line by line in a list. Users who share one already keep it.
+func TestAddressOfAnotherUser(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.admin()
+		ben := h.user("ben")
+		h.must(h.auth.AddAddress(t.Context(), ben, "ben@home.example"))
+		root := h.as("root")
+		root.post("invite", "name", "ann", "email", "Ann@example.com").shows(http.StatusOK)
+		for address, holder := range map[string]string{"aNN@example.com": "ann", "Ben@home.example": "ben"} {
+			root.post("invite", "name", "eve", "email", address).shows(http.StatusConflict,
+				address+`" is the mail address of the user `+holder+"; two users with one address")
+			root.post("people/root", "do", "profile", "email", address).shows(http.StatusConflict,
+				address+`" is the mail address of the user `+holder)
+		}
+		list := "name,email\ncem,x@example.com\neve,X@example.com\nfay,ann@example.com\nben,ANN@example.com\n" +
+			"ann,ann@EXAMPLE.com\n"
+		root.post("import-users", "do", "preview", "list", list).shows(http.StatusOK,
+			"New: 1, changed: 1, unchanged: 0, with errors: 3",
+			`"X@example.com" is the mail address of the user cem`,
+			`"ann@example.com" is the mail address of the user ann`,
+			`"ANN@example.com" is the mail address of the user ann`)
+		root.post("import-users", "do", "import", "list", list).shows(http.StatusOK,
+			"New: 1, changed: 1, unchanged: 0, with errors: 3")
+		if _, err := h.auth.User(t.Context(), "eve"); calendar.ReasonOf(err) != calendar.NotFound {
+			t.Errorf("eve: %v", err)
+		}
+		root.post("people/ben", "do", "drop-address", "address", "ben@home.example").at("people/ben?done=saved")
+		root.post("invite", "name", "eve", "email", "ben@home.example").shows(http.StatusOK)
+		// Two users who share an address from before.
+		h.must(h.store.ChangeUser(t.Context(), ben.ID, auth.UserEdit{Email: new("ann@example.com")}))
+		root.post("people/ben", "do", "profile", "email", "ann@example.com", "display-name", "Ben").
+			at("people/ben?done=saved")
+	})
+}
+
+// A user who has no way to sign in yet gets the invitation again, for a week and with the invitation's mail: from the
+// user's page, and from "Forgot your password?", also when the first one has expired. Others get a reset link.
+func TestInvitationAgain(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, database string) {
+		post := new(carrier)
+		h := open(t, database, func(c *web.Config) { c.Passlinks = post })
+		h.admin()
+		h.user("ben")
+		root := h.as("root")
+		root.get("people/ben").shows(http.StatusOK, "Send password reset link").hides("Send invitation again")
+		first := root.post("invite", "name", "ann", "email", "ann@example.com").secret()
+		root.get("people/ann").shows(http.StatusOK, "Send invitation again").hides("Send password reset link")
+		again := root.post("people/ann", "do", "invite").shows(http.StatusOK,
+			"You can also give ann this link. It is shown only now", "8 May").secret()
+		root.get("people").shows(http.StatusOK, "invitation until")
+		path := func(link string) string { return strings.TrimPrefix(link, h.server.URL+"/account/") }
+		h.browser().get(path(first)).shows(http.StatusNotFound)
+		h.browser().get(path(again)).shows(http.StatusOK, "You are invited")
+
+		h.pass(9 * 24 * time.Hour)
+		h.browser().get(path(again)).shows(http.StatusNotFound)
+		h.browser().post("sign-in/forgotten", "name", "ann@example.com").shows(http.StatusOK, "on its way")
+		mails := post.sent(t, 3)
+		mailed, ok := strings.CutPrefix(mails[2], "ann@example.com invitation ")
+		if !ok {
+			t.Fatalf("mailed: %q", mails)
+		}
+		h.pass(6 * 24 * time.Hour)
+		h.browser().post(path(mailed), "password", rightPassword, "again", rightPassword).at("")
+		h.as("root").get("people/ann").shows(http.StatusOK, "Send password reset link").hides("Send invitation again")
 	})
 }

@@ -70,6 +70,10 @@ func (p signInPages) signIn() error {
 	entry, err := p.Auth.SignIn(p.r.Context(), name, p.r.PostFormValue("password"), p.ClientAddr(p.r), p.r.UserAgent())
 	if err != nil {
 		p.refusedLogin(err)
+		// Only the name of a user: the field may have a password, typed by mistake.
+		if u, unknown := p.Auth.User(p.r.Context(), name); unknown == nil {
+			p.did("", u.Name)
+		}
 		return p.again("signin", p.signInContent(name), err)
 	}
 	if !entry.Done() {
@@ -147,8 +151,8 @@ func (p signInPages) forgottenForm() error {
 	return p.show("forgotten", forgottenContent{Name: p.r.URL.Query().Get("name"), Mails: p.Passlinks != nil})
 }
 
-// forgotten mails a link to choose a new password. The answer and its time are the same whether the user
-// exists or not.
+// forgotten mails a link to choose a new password, or the invitation again. The answer and its time are the same
+// whether the user exists or not.
 func (p signInPages) forgotten() error {
 	if p.OnlyProvider {
 		return errMissing()
@@ -177,15 +181,20 @@ func (p signInPages) sendForgotten(ctx context.Context, typed string) {
 	ctx, cancel := context.WithTimeout(ctx, resetPatience)
 	defer cancel()
 	link, secret, err := p.Auth.ResetLink(ctx, typed)
-	if err == nil {
-		err = p.Passlinks.SendForgotten(ctx, link.User, p.passwordLinkAddress(secret), link.Expires)
+	address := p.passwordLinkAddress(secret)
+	switch {
+	case err != nil:
+	case link.Kind == auth.Invitation:
+		err = p.Passlinks.Send(ctx, link.User, false, address, link.Expires)
+	default:
+		err = p.Passlinks.SendForgotten(ctx, link.User, address, link.Expires)
 	}
 	switch {
 	case err == nil:
 		p.Logger.InfoContext(ctx, "a link for a forgotten password was mailed", "to", link.User.Name)
 	case calendar.ReasonOf(err) == calendar.NotFound:
 		p.Logger.InfoContext(ctx, "a link for a forgotten password was requested, but there is no such user with a "+
-			"password and a mail address")
+			"password or an invitation, and a mail address")
 	default:
 		p.Logger.WarnContext(ctx, "a link for a forgotten password was not mailed", "error", err)
 	}

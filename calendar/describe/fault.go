@@ -91,8 +91,12 @@ type faultText struct{ id, values string }
 var faults = map[string]faultText{
 	"the account has changed meanwhile; sign in again": {"fault.account-changed", ""},
 	"%q is another user's":                             {"fault.address-taken", "address"},
-	"another calendar has the address %q by now":       {"fault.address-used", "address"},
-	"restore it to another address":                    {"fault.address-used-hint", ""},
+	"%q is the mail address of the user %s":            {"fault.address-held", "address name"},
+	"two users with one address would both get no invitations; enter another address, or none": {
+		"fault.address-held-hint", "",
+	},
+	"another calendar has the address %q by now": {"fault.address-used", "address"},
+	"restore it to another address":              {"fault.address-used-hint", ""},
 	"this link is not valid: the event may be over, there may be a newer mail about it, or the " +
 		"link was cut off on its way": {
 		"fault.answer-link", "",
@@ -222,6 +226,12 @@ var faults = map[string]faultText{
 	"there is no such invitation, or it was withdrawn":                        {"fault.no-invitation", ""},
 	"this event does not invite the owner of %q": {
 		"fault.no-invitation-here", "calendar",
+	},
+	"you are not in the group %q, and share nothing with it": {
+		"fault.not-in-group", "name",
+	},
+	"only members share with a group; an administrator adds them on the group's page": {
+		"fault.not-in-group-hint", "",
 	},
 	"an invitation names one of their mail addresses among its attendees":     {"fault.no-invitation-hint", ""},
 	"%s has no mail address that is verified, so there is nowhere to send it": {"fault.no-mail", "name"},

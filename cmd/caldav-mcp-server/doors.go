@@ -153,17 +153,19 @@ func (p *program) pages(ctx context.Context, front *frontage, h *app.App, log *s
 			e auth.UserEdit,
 		) (calendar.User, error) {
 			return editUser(ctx, h, name, e)
-		}, DeleteUser: func(ctx context.Context, u calendar.User, how calendar.UserDeletion) error {
-			_, err := h.DeleteUser(ctx, u, how)
-			return err
-		}, Provider: p.provider(front.SignIn), CreateUsers: func() bool { return h.Service().CreateUsers },
+		}, DeleteUser: h.DeleteUserLater, IsDeletedLater: h.IsDeletedLater,
+		Provider: p.provider(front.SignIn), CreateUsers: func() bool { return h.Service().CreateUsers },
 		OnlyProvider: front.SignIn.Only, ProviderGroups: front.SignIn.Groups,
 		Facts: p.facts(h), Checks: p.checks(front.Config), Polls: app.PollsOf(p.Console, front.Config, h),
 		MCPURL: front.MCPURL(), LinkPath: caldav.LinkPath, OAuth: oauth,
 		Named:   func(ctx context.Context, user string) { server.RecordOf(ctx).User = user },
 		Refused: func(ctx context.Context) { server.RecordOf(ctx).RefuseForm() },
 		Did:     func(ctx context.Context, what, whom string) { server.RecordOf(ctx).Did(what, whom) },
-		Now:     p.Now, Version: p.Version, Logger: log,
+		Details: func(ctx context.Context, calendar, detail string) {
+			server.RecordOf(ctx).Details(calendar, detail)
+		},
+		Unchanged: func(ctx context.Context) { server.RecordOf(ctx).Quiet() },
+		Now:       p.Now, Version: p.Version, Logger: log,
 	}
 	if audit := front.server.Audit(); audit.Readable() {
 		config.Audit = func(before int64, most int, match func(web.AuditEvent) bool) ([]web.AuditEvent, int64, error) {

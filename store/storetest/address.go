@@ -12,6 +12,7 @@ func addressTests() []test {
 		{"belongs to one user once verified", addressVerified},
 		{"replaces the main one", addressSwapped},
 		{"finds the user", addressFinds},
+		{"has a holder", addressHeld},
 	}
 }
 
@@ -72,4 +73,17 @@ func addressFinds(b *bundle) {
 	b.must(err)
 	same(b, "verified",
 		found, []calendar.UserAt{{Text: "a@example.org", User: ann}, {Text: "ann@example.com", User: ann}})
+}
+
+// addressHeld: the holder of a main address, in any case, or of an additional one, even before it is verified.
+func addressHeld(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	b.must(b.ChangeUser(b.Context(), ann.ID, auth.UserEdit{Email: new("Ann@Example.com")}))
+	b.must(b.InsertAddress(b.Context(), bob.ID, auth.Address{Text: "b@example.org", Created: b.now()}))
+	ann.Email = "Ann@Example.com"
+	gives(b, "main", ann)(b.AddressHolder(b.Context(), "ann@example.com", bob.ID))
+	gives(b, "unverified", bob)(b.AddressHolder(b.Context(), "b@example.org", ""))
+	b.refuses(calendar.NotFound, "")(b.AddressHolder(b.Context(), "ann@example.com", ann.ID))
+	b.refuses(calendar.NotFound, "")(b.AddressHolder(b.Context(), "b@example.org", bob.ID))
+	b.refuses(calendar.NotFound, "")(b.AddressHolder(b.Context(), "c@example.org", ""))
 }
