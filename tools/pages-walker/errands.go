@@ -39,6 +39,7 @@ func errands() []errand {
 		{"two tabs edit one event", false, twoTabs},
 		{"move an event to another calendar", false, carry},
 		{"invite two people and a room at the first time when all are free", false, guestsAndRoom},
+		{"add a guest with Enter, without saving", false, guestByEnter},
 		{"subscribe to school holidays", false, holidays},
 		{"invite a partner, who sees two calendars in the zone of the phone within a minute", false, partner},
 		{"import Google's archive of 15,000 events", false, takeout},
@@ -273,6 +274,31 @@ func printMay(h *house) {
 	must(err)
 	if pages := pagesOf(pdf); len(pdf) < 5000 || pages != 1 {
 		failf("May is printed as %d bytes on %d pages", len(pdf), pages)
+	}
+}
+
+// guestByEnter adds a guest with Enter, and leaves another one in the field.
+func guestByEnter(h *house) {
+	h.three()
+	p := h.enter(h.user, look{})
+	p.visit("/calendar/new?start=2027-10-18T10:00")
+	p.write("#pick", "ana"+keyEnter)
+	if list := p.tell(`document.querySelector("#guests").value`); list != "ana" {
+		failf("the list of guests has %q", list)
+	}
+	p.set("#title", "Rehearsal")
+	p.write("#pick", "be")
+	p.press("form.event > button")
+	p.says("There is no user or room “be”")
+	p.set("#guests", "ana")
+	p.write("#pick", "ben")
+	p.press("form.event > button")
+	p.until("to see that it is saved", `!document.querySelector("form.event")`)
+	event := strings.Join(h.one(h.user, "VEVENT", "Rehearsal"), "\n")
+	for _, guest := range []string{"ana@example.com", "ben@example.com"} {
+		if !strings.Contains(event, guest) {
+			failf("%s is not invited:\n%s", guest, event)
+		}
 	}
 }
 

@@ -312,10 +312,16 @@ function ready() {
   const pick = document.getElementById("pick"), guests = document.getElementById("guests");
   if (pick && guests) {
     pick.closest(".pick").hidden = false;
-    pick.addEventListener("change", () => {
-      if (!pick.value.includes("@")) return;
-      guests.value = (guests.value.trim() + "\n" + pick.value).trim();
+    const add = () => {
+      guests.value = (guests.value.trim() + "\n" + pick.value.trim()).trim();
       pick.value = "";
+    };
+    pick.addEventListener("change", () => { if (pick.value.includes("@")) add(); });
+    // Enter in this field adds the guest. The server adds one that is left there.
+    pick.form.addEventListener("submit", event => {
+      if (document.activeElement !== pick) return;
+      event.preventDefault();
+      add();
     });
     pick.addEventListener("focus", async () => {
       const response = await fetch(pick.dataset.met).catch(() => null);
