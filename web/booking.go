@@ -482,8 +482,13 @@ func (p bookingPages) content(ctx context.Context, v booking.View) (c bookingCon
 		c.Asked = append(c.Asked, rules.Question{})
 	}
 	all, err := p.Service.Calendars(ctx, p.caller())
+	if err != nil {
+		return c, err
+	}
+	said, err := p.Service.Scheduling(ctx, p.caller())
+	target := cmp.Or(v.Calendar, string(said.Default))
 	for _, cal := range all {
-		one := choice{string(cal.ID), calendarName(cal), string(cal.ID) == v.Calendar}
+		one := choice{string(cal.ID), calendarName(cal), string(cal.ID) == target}
 		if outside.Takes(cal) {
 			c.Targets = append(c.Targets, one)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/web/booking"
 )
 
 // made makes a calendar of a user's.
@@ -24,6 +25,48 @@ func (h *house) made(u calendar.User, name string) calendar.Calendar {
 	h.must(err)
 	return cal
 }
+
+// A new calendar whose name sorts first does not become the default for events, lines and booking pages.
+func TestDefaultCalendarStays(t *testing.T) {
+	t.Parallel()
+	eachBooking(t, func(h *house, _ *booking.Service, _ *letters) {
+		ann := h.user("ann")
+		usual := h.made(ann, "Personal")
+		h.pass(time.Hour)
+		family := h.made(ann, "Family")
+		b := h.as("ann")
+		chosen := func(path string) calendar.CalendarID {
+			found := chosenCalendar.FindStringSubmatch(b.get(path).shows(http.StatusOK).body)
+			if found == nil {
+				t.Fatalf("%s has no calendars", path)
+			}
+			return calendar.CalendarID(found[1])
+		}
+		for _, path := range []string{
+			"/calendar/new", "/calendar/new?start=2026-05-05", "/calendar/new?quick=Lunch+Friday", "booking/new",
+		} {
+			if got := chosen(path); got != usual.ID {
+				t.Errorf("%s proposes the calendar %s, want %s", path, got, usual.ID)
+			}
+		}
+		if got := chosen("/calendar/new?quick=Lunch+Friday+%23Family"); got != family.ID {
+			t.Errorf("a line that names a calendar chooses %s", got)
+		}
+		h.must(h.calendars.PatchScheduling(h.Context(), callerOf(ann), func(s *calendar.Scheduling) error {
+			s.Default = family.ID
+			return nil
+		}))
+		for _, path := range []string{"/calendar/new", "booking/new"} {
+			if got := chosen(path); got != family.ID {
+				t.Errorf("%s proposes the calendar %s, not the chosen default", path, got)
+			}
+		}
+	})
+}
+
+// chosenCalendar is the calendar that a form proposes.
+var chosenCalendar = regexp.MustCompile(
+	`<select id="calendar"[^>]*>(?:<option value="[^"]+">[^<]*</option>)*<option value="([^"]+)" selected>`)
 
 func callerOf(u calendar.User) calendar.Caller {
 	return calendar.Caller{User: u, Scopes: calendar.ScopeAll, Agent: "test"}

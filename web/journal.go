@@ -133,11 +133,33 @@ func (p journalPages) oneChange() error {
 	return p.show("change", content)
 }
 
-// undo undoes a change and everything that was done together with it.
+// askUndoContent is the data of the question before several changes are undone.
+type askUndoContent struct {
+	ID, Text string
+	// Next is the page to show afterwards, Back its address.
+	Next, Back string
+	Count      int
+}
+
+// undo undoes a change and everything that was done together with it. A form that names only one change asks first.
 func (p journalPages) undo() error {
 	id, err := calendar.ParseChangeID(p.field("change"))
 	if err != nil {
 		return err
+	}
+	if p.field("ask") != "" {
+		count, err := p.Service.Together(p.r.Context(), p.caller(), id)
+		if err != nil {
+			return err
+		}
+		if count > 1 {
+			found, err := p.Service.Change(p.r.Context(), p.caller(), id)
+			if err != nil {
+				return err
+			}
+			text := p.changes(p.clock(), []calendar.Change{found})[0].Text
+			return p.show("askundo", askUndoContent{id.String(), text, p.next(), p.href(p.next()), count})
+		}
 	}
 	undone, err := p.Service.Undo(p.r.Context(), p.caller(), id)
 	known, ok := errors.AsType[*calendar.Error](err)

@@ -67,3 +67,40 @@ func TestChangePage(t *testing.T) {
 			"Sichtbarkeit von „öffentlich“ in „privat“ geändert")
 	})
 }
+
+// A change that was made together with others is taken back with them, after the page has said how many they are.
+func TestTakeBackTogether(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann := h.user("ann")
+		work := h.made(ann, "Work")
+		b := h.as("ann")
+		both := append(object("VEVENT", "1", "Mass", "DTSTART:20260503T080000Z"),
+			object("VEVENT", "2", "Choir", "DTSTART:20260504T080000Z")...)
+		b.imports(both, "into", string(work.ID)).shows(http.StatusOK, "2 new.")
+		titles := func() (list []string) {
+			for o, err := range h.calendars.Objects(h.Context(), nil, callerOf(ann), work, calendar.ObjectQuery{}) {
+				h.must(err)
+				list = append(list, o.Summary)
+			}
+			return list
+		}
+		asked := b.get("journal").submit("/undo").
+			shows(http.StatusOK, "Created the event", "2 changes in all", "Take back all 2 changes")
+		if got := titles(); len(got) != 2 {
+			t.Fatalf("before the answer there are %q", got)
+		}
+		asked.submit("/undo").at("journal?done=undone").shows(http.StatusOK, "Taken back.")
+		if got := titles(); len(got) != 0 {
+			t.Errorf("there are still %q", got)
+		}
+		// A change on its own needs no question, and a stranger's question finds nothing.
+		h.put(callerOf(ann), work, object("VEVENT", "3", "Organ", "DTSTART:20260505T080000Z"))
+		alone := b.get("journal")
+		h.user("bob")
+		stranger := h.as("bob")
+		stranger.post("undo", "change", changeField.FindStringSubmatch(alone.body)[1], "ask", "1").
+			shows(http.StatusNotFound).hides("Organ")
+		alone.submit("/undo").at("journal?done=undone")
+	})
+}

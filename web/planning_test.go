@@ -535,6 +535,37 @@ func TestGuestsOnPages(t *testing.T) {
 	})
 }
 
+// A guest who was typed but not added to the list is invited, or named by an error beside everything that was typed.
+func TestTypedGuest(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann, tom := h.user("ann"), h.user("tom")
+		for _, u := range []*calendar.User{&ann, &tom} {
+			h.mail(u, u.Name+"@example.org")
+		}
+		cal := h.made(ann, "Work")
+		b := h.as("ann")
+		page := b.get("/calendar/new?start=2026-05-05T10:00&calendar=" + string(cal.ID))
+		again := page.submit("/calendar/new", "title", "Talk", "guests", "zoe@example.org", "guest", "to").
+			shows(http.StatusUnprocessableEntity, "There is no user or room “to”")
+		h.refilled(again, "/calendar/new", "guests", []string{"Talk", "zoe@example.org\nto"})
+		again.submit("/calendar/new", "guests", "zoe@example.org", "guest", "tom").shows(http.StatusOK, "saved")
+		stored := h.storedBy(ann, cal, "Talk")
+		if !strings.Contains(stored, "tom@example.org") || !strings.Contains(stored, "zoe@example.org") {
+			t.Errorf("the event is:\n%s", stored)
+		}
+		form := b.get(b.get(b.get("/calendar/day/2026-05-05").link("Talk")).link("Edit event"))
+		form.submit("/edit", "guest", "Eve <eve@example.org>", "times", "2026-05-05").
+			shows(http.StatusOK, "Eve <eve@example.org>")
+		form.submit("/edit", "guest", "Eve <eve@example.org>").submit("/edit", "confirmed", "1").
+			shows(http.StatusOK, "Saved")
+		if stored := h.storedBy(ann, cal, "Talk"); !strings.Contains(stored, "eve@example.org") ||
+			!strings.Contains(stored, "tom@example.org") {
+			t.Errorf("the changed event is:\n%s", stored)
+		}
+	})
+}
+
 // mail gives a user a main address.
 func (h *house) mail(u *calendar.User, address string) {
 	h.Helper()

@@ -184,7 +184,7 @@ func (p planningPages) createEvent() error {
 		return err
 	}
 	defer end()
-	form := planner.ReadForm(p.r.PostForm)
+	form := p.typed()
 	if planner.AsksForTimes(p.r.PostForm) {
 		return p.freeTimes(pl, form, nil)
 	}
@@ -193,6 +193,16 @@ func (p planningPages) createEvent() error {
 		return p.changed(p.back(form.Start), "event-created", saved.Object)
 	}
 	return p.formAgain(pl, form, nil, err, nil)
+}
+
+// typed reads the form of an event. A guest who was typed but not added joins the list, and stays there if the form comes
+// back.
+func (p planningPages) typed() planner.EventForm {
+	if guest := p.field("guest"); guest != "" {
+		p.r.PostForm.Set("guests", strings.TrimSpace(p.r.PostForm.Get("guests")+"\n"+guest))
+		p.r.PostForm.Del("guest")
+	}
+	return planner.ReadForm(p.r.PostForm)
 }
 
 // freeTimes shows the form of an event again, with the times of everyone who takes part. A button sets one of them.
@@ -284,7 +294,7 @@ func (p planningPages) saveEvent() error {
 	if err := pl.Require(s); err != nil {
 		return err
 	}
-	typed, now := planner.ReadForm(p.r.PostForm), pl.FormOf(s.Calendar, s.Instance)
+	typed, now := p.typed(), pl.FormOf(s.Calendar, s.Instance)
 	typed.Calendar = s.Calendar.ID
 	if planner.AsksForTimes(p.r.PostForm) {
 		return p.freeTimes(pl, typed, &s)

@@ -51,6 +51,8 @@ type form struct {
 type field struct {
 	name, id, kind string
 	required       bool
+	// marked is set if the page itself marks the field as the one with the error.
+	marked bool
 }
 
 // secret reports whether the input of a field is never sent back.
@@ -157,7 +159,7 @@ func (f *form) add(t markup.Token, name string) {
 }
 
 func fieldOf(t markup.Token) field {
-	f := field{attribute(t, "name"), attribute(t, "id"), attribute(t, "type"), has(t, "required")}
+	f := field{attribute(t, "name"), attribute(t, "id"), attribute(t, "type"), has(t, "required"), has(t, "aria-invalid")}
 	switch {
 	case t.Data != "input":
 		f.kind = t.Data
@@ -169,10 +171,11 @@ func fieldOf(t markup.Token) field {
 	return f
 }
 
-// choose finds the field with the error: the one whose input the message quotes, a required one that is empty, the
-// secret, or the first one.
+// choose finds the field with the error: the one that the page marks, the one whose input the message quotes, a required
+// one that is empty, the secret, or the first one.
 func (r *refilling) choose(fields []field, message string) {
 	tests := []func(field) bool{
+		func(f field) bool { return f.marked },
 		func(f field) bool {
 			value := strings.TrimSpace(r.sent.Get(f.name))
 			return value != "" && !f.secret() && strings.Contains(message, strconv.Quote(value))
@@ -273,7 +276,8 @@ func (r *refilling) fill(t *markup.Token) {
 	r.marked = true
 	set(t, "id", r.wrongID)
 	set(t, "aria-invalid", "true")
-	set(t, "aria-describedby", strings.TrimSpace(messageID+" "+attribute(*t, "aria-describedby")))
+	hint := strings.TrimPrefix(attribute(*t, "aria-describedby"), messageID)
+	set(t, "aria-describedby", strings.TrimSpace(messageID+" "+hint))
 	set(t, "autofocus", "")
 }
 

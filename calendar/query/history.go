@@ -262,6 +262,28 @@ const shownText = 4 << 20
 
 // Change returns one change, with the bytes before and after it.
 func (r *journalReader) Change(ctx context.Context, c calendar.Caller, id calendar.ChangeID) (calendar.Change, error) {
+	line, err := r.visible(ctx, c, id)
+	if err != nil {
+		return calendar.Change{}, err
+	}
+	one := []calendar.Change{line}
+	if err = r.hideUnits(ctx, c, one); err == nil {
+		err = r.addTexts(ctx, id.Calendar, []calendar.Version{id.Version}, shownText, one)
+	}
+	return one[0], err
+}
+
+// Together returns the number of changes that are undone with a change, itself included.
+func (r *journalReader) Together(ctx context.Context, c calendar.Caller, id calendar.ChangeID) (int, error) {
+	if _, err := r.visible(ctx, c, id); err != nil {
+		return 0, err
+	}
+	unit, err := r.store.Unit(ctx, id)
+	return len(unit), err
+}
+
+// visible returns a change that the caller may see, without the bytes.
+func (r *journalReader) visible(ctx context.Context, c calendar.Caller, id calendar.ChangeID) (calendar.Change, error) {
 	j, err := r.lookup.JournalOf(ctx, c, id.Calendar)
 	if err != nil {
 		if calendar.ReasonOf(err) == calendar.NotFound {
@@ -273,15 +295,8 @@ func (r *journalReader) Change(ctx context.Context, c calendar.Caller, id calend
 	if err == nil && !c.SeesChange(j.Calendar, line) {
 		err = calendar.ErrNoChange(id.String())
 	}
-	if err != nil {
-		return calendar.Change{}, err
-	}
 	line.In, line.InTrash = j.Calendar, j.InTrash
-	one := []calendar.Change{line}
-	if err = r.hideUnits(ctx, c, one); err == nil {
-		err = r.addTexts(ctx, id.Calendar, []calendar.Version{id.Version}, shownText, one)
-	}
-	return one[0], err
+	return line, err
 }
 
 // Assistants returns the names of the assistants that created some objects through MCP, in calendars whose journal the

@@ -39,6 +39,8 @@ func errands() []errand {
 		{"two tabs edit one event", false, twoTabs},
 		{"move an event to another calendar", false, carry},
 		{"invite two people and a room at the first time when all are free", false, guestsAndRoom},
+		{"add a guest with Enter, without saving", false, guestByEnter},
+		{"start later, so that the event also ends later", false, endFollows},
 		{"subscribe to school holidays", false, holidays},
 		{"invite a partner, who sees two calendars in the zone of the phone within a minute", false, partner},
 		{"import Google's archive of 15,000 events", false, takeout},
@@ -303,6 +305,58 @@ func printMay(h *house) {
 	must(err)
 	if pages := pagesOf(pdf); len(pdf) < 5000 || pages != 1 {
 		failf("May is printed as %d bytes on %d pages", len(pdf), pages)
+	}
+}
+
+// guestByEnter adds a guest with Enter, and leaves another one in the field.
+func guestByEnter(h *house) {
+	h.three()
+	p := h.enter(h.user, look{})
+	p.visit("/calendar/new?start=2027-10-18T10:00")
+	p.write("#pick", "ana"+keyEnter)
+	if list := p.tell(`document.querySelector("#guests").value`); list != "ana" {
+		failf("the list of guests has %q", list)
+	}
+	p.set("#title", "Rehearsal")
+	p.write("#pick", "be")
+	p.press("form.event > button")
+	p.says("There is no user or room “be”")
+	p.set("#guests", "ana")
+	p.write("#pick", "ben")
+	p.press("form.event > button")
+	p.until("to see that it is saved", `!document.querySelector("form.event")`)
+	event := strings.Join(h.one(h.user, "VEVENT", "Rehearsal"), "\n")
+	for _, guest := range []string{"ana@example.com", "ben@example.com"} {
+		if !strings.Contains(event, guest) {
+			failf("%s is not invited:\n%s", guest, event)
+		}
+	}
+}
+
+// endFollows moves the start of an event in the form: later, on another day, and back over midnight.
+func endFollows(h *house) {
+	p := h.enter(h.user, look{})
+	p.visit("/calendar/new?start=2027-10-20T17:00")
+	ends := func(want string) {
+		if got := p.tell(`["end", "end-time"].map(id => document.getElementById(id).value).join(" ")`); got != want {
+			failf("it ends at %s, want %s", got, want)
+		}
+	}
+	p.set("#end-time", "18:30")
+	p.set("#start-time", "19:00")
+	ends("2027-10-20 20:30")
+	p.set("#start", "2027-10-22")
+	ends("2027-10-22 20:30")
+	p.set("#start-time", "23:15")
+	ends("2027-10-23 00:45")
+	p.set("#start-time", "")
+	p.set("#start-time", "09:00")
+	ends("2027-10-22 10:30")
+	p.set("#title", "Swimming")
+	p.press("form.event > button")
+	p.until("to see that it is saved", `!document.querySelector("form.event")`)
+	if e := h.one(h.user, "VEVENT", "Swimming"); e.value("DTEND") != "20271022T103000Z" {
+		failf("the saved event ends at %s", e.value("DTEND"))
 	}
 }
 

@@ -3,6 +3,7 @@ package planner
 import (
 	"context"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +35,12 @@ func (p *Planner) Writable(ctx context.Context, kind calendar.Kind) ([]SideCalen
 		}
 		list = append(list, listed)
 	}
-	return list, nil
+	said, err := p.Service.Scheduling(ctx, p.Caller)
+	if at := slices.IndexFunc(list, func(cal SideCalendar) bool { return cal.ID == said.Default }); at > 0 {
+		first := list[at]
+		list = slices.Insert(slices.Delete(list, at, at+1), 0, first)
+	}
+	return list, err
 }
 
 // Require returns an error unless the visitor may change the subject.

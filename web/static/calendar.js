@@ -312,10 +312,16 @@ function ready() {
   const pick = document.getElementById("pick"), guests = document.getElementById("guests");
   if (pick && guests) {
     pick.closest(".pick").hidden = false;
-    pick.addEventListener("change", () => {
-      if (!pick.value.includes("@")) return;
-      guests.value = (guests.value.trim() + "\n" + pick.value).trim();
+    const add = () => {
+      guests.value = (guests.value.trim() + "\n" + pick.value.trim()).trim();
       pick.value = "";
+    };
+    pick.addEventListener("change", () => { if (pick.value.includes("@")) add(); });
+    // Enter in this field adds the guest. The server adds one that is left there.
+    pick.form.addEventListener("submit", event => {
+      if (document.activeElement !== pick) return;
+      event.preventDefault();
+      add();
     });
     pick.addEventListener("focus", async () => {
       const response = await fetch(pick.dataset.met).catch(() => null);
@@ -327,11 +333,17 @@ function ready() {
     const show = () => { for (const id of ["start-time", "end-time"]) document.getElementById(id).hidden = whole.checked; };
     whole.addEventListener("change", show);
     show();
-    const start = document.getElementById("start"), end = document.getElementById("end");
-    let last = start.value;
-    start.addEventListener("change", () => {
-      if (last && end.value && start.value) end.value = addDays(end.value, daysBetween(last, start.value));
-      last = start.value;
+    const [start, startTime, end, endTime] = ["start", "start-time", "end", "end-time"].map(id => document.getElementById(id));
+    const at = (date, time) => Date.parse(`${date.value}T${time.value || "00:00"}Z`);
+    // The end follows the start, so that the event keeps its length.
+    let last = at(start, startTime);
+    for (const field of [start, startTime]) field.addEventListener("change", () => {
+      const next = at(start, startTime), until = at(end, endTime) + next - last;
+      if (next) last = next;
+      if (!until) return;
+      const text = new Date(until).toISOString();
+      end.value = text.slice(0, 10);
+      if (endTime.value) endTime.value = text.slice(11, 16);
     });
   }
 }
