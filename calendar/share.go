@@ -67,12 +67,23 @@ func (o Offer) Name() string { return cut(cmp.Or(o.Title, o.From.Name), longestF
 // ones. Calendars in the trash count, because they may be restored.
 type Offered struct{ Shared, Waiting, WaitingOfAll int }
 
+// GroupShare is the access that a user has to a calendar through a group.
+type GroupShare struct {
+	User   UserID
+	Access Access
+	// Group is the group's name for people.
+	Group string
+}
+
 // ShareReader is the part of a Store that reads shares.
 type ShareReader interface {
 	// Shares returns the shares of a calendar, sorted by the names of the sharees.
 	Shares(ctx context.Context, id CalendarID) ([]Share, error)
 	// Offers returns the offers of live calendars to a user, sorted by calendar ID.
 	Offers(ctx context.Context, user UserID) ([]Offer, error)
+	// GroupShares returns the access that users have to a calendar through groups, for users who also have a share by
+	// name. It is sorted by the groups' names.
+	GroupShares(ctx context.Context, id CalendarID) ([]GroupShare, error)
 	// Blocked returns the users whom a user has blocked, sorted by name.
 	Blocked(ctx context.Context, user UserID) ([]User, error)
 }

@@ -218,6 +218,22 @@ func rank(column string) string {
 	return fmt.Sprintf(`CASE %s WHEN 'read-write' THEN 3 WHEN 'read' THEN 2 WHEN 'freebusy' THEN 1 ELSE 0 END`, column)
 }
 
+// fromGroups joins the shares i with groups and their members m, who get access.
+const fromGroups = `FROM invitations i JOIN group_members m ON m.group_id = i.user_id
+	JOIN calendars c ON c.id = i.calendar_id JOIN users g ON g.id = i.user_id
+	WHERE i.status = 'accepted' AND m.user_id <> c.owner_id
+		AND NOT EXISTS (SELECT 1 FROM group_leavers l WHERE l.calendar_id = i.calendar_id AND l.user_id = m.user_id)
+		AND NOT EXISTS (SELECT 1 FROM share_blocks b WHERE b.user_id = m.user_id AND b.blocked_id = c.owner_id)`
+
+// GroupShares implements [calendar.Store].
+func (s shareStore) GroupShares(ctx context.Context, id calendar.CalendarID) ([]calendar.GroupShare, error) {
+	return db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(g *calendar.GroupShare) []any {
+		return []any{&g.User, level{&g.Access}, &g.Group}
+	}), `SELECT m.user_id, i.access, CASE WHEN g.display_name = '' THEN g.name ELSE g.display_name END `+fromGroups+`
+		AND i.calendar_id = $1 AND m.user_id IN (SELECT user_id FROM invitations WHERE calendar_id = $1)
+		ORDER BY g.name, m.user_id`, id)
+}
+
 // recomputeShares recomputes the access of some shares: the highest that the user has by name or through a group. A
 // calendar shared in several ways has one row, so readers of shares need no knowledge of groups.
 func (t *transaction) recomputeShares(ctx context.Context, which shareFilter) error {
@@ -231,12 +247,7 @@ func (t *transaction) recomputeShares(ctx context.Context, which shareFilter) er
 		{`INSERT INTO shares (calendar_id, user_id, access, created, direct)
 			SELECT i.calendar_id, m.user_id, CASE MAX(` + rank("i.access") + `) WHEN 3 THEN 'read-write' WHEN 2
 				THEN 'read' ELSE 'freebusy' END, CAST(` + at + ` AS BIGINT), ''
-			FROM invitations i JOIN group_members m ON m.group_id = i.user_id JOIN calendars c ON c.id = i.calendar_id
-			WHERE i.status = 'accepted' AND m.user_id <> c.owner_id
-				AND NOT EXISTS (SELECT 1 FROM group_leavers l
-					WHERE l.calendar_id = i.calendar_id AND l.user_id = m.user_id)
-				AND NOT EXISTS (SELECT 1 FROM share_blocks b WHERE b.user_id = m.user_id AND b.blocked_id = c.owner_id)
-				AND ` + which.of("i.calendar_id", "m.user_id") + `
+			` + fromGroups + ` AND ` + which.of("i.calendar_id", "m.user_id") + `
 			GROUP BY i.calendar_id, m.user_id
 			ON CONFLICT (calendar_id, user_id) DO UPDATE
 			SET access = CASE WHEN ` + rank("shares.access") + ` < ` + rank("excluded.access") + `

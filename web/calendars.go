@@ -157,7 +157,9 @@ type calendarContent struct {
 	// Chosen is set if new events and invitations go into it, Choosable if the visitor can choose it for that.
 	Chosen, Choosable bool
 	Shares            []listedShare
-	Links             []listedLink
+	// Accesses are the choices of access in the forms that share it.
+	Accesses []choice
+	Links    []listedLink
 }
 
 // calendarPages are the page of one calendar, and the actions on it.
@@ -191,6 +193,9 @@ func (p calendarPages) calendarContent(cal calendar.Calendar) (calendarContent, 
 	content.Chosen, content.Choosable = said.Default == cal.ID, cal.Receives()
 	if content.Shares, err = p.shares(cal); err != nil {
 		return content, err
+	}
+	for access := calendar.FreeBusyAccess; access < calendar.OwnerAccess; access++ {
+		content.Accesses = append(content.Accesses, choice{accessIDs[access], p.may(access), false})
 	}
 	content.Links, err = p.links(cal)
 	return content, err

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/web"
@@ -276,5 +277,45 @@ func TestImportUsersPage(t *testing.T) {
 		ann := h.as("ann")
 		ann.get("import-users").shows(http.StatusNotFound, "no such page")
 		ann.post("import-users", "do", "import", "list", list).shows(http.StatusNotFound, "no such page")
+	})
+}
+
+// The list of shares says what a person also has through a group, changes the right in place, and says after the end
+// of a person's share that a group still gives access. An administrator who names a group that they are not in reads
+// why it is refused; others read that there is no such user.
+func TestSharesWithGroups(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.admin()
+		ann := h.user("ann")
+		h.user("ben")
+		work := h.made(ann, "Work")
+		h.must(second(h.auth.CreateGroup(t.Context(), "sales", "Sales")))
+		h.must(second(h.auth.AddMembers(t.Context(), "sales", []string{"ben"})))
+		b, page := h.as("ann"), "calendars/"+string(work.ID)
+		b.get(page).shows(http.StatusOK, "User name, mail address or group")
+		b.post(page+"/share", "with", "sales", "access", "read").
+			shows(http.StatusNotFound, `There is no user "sales"`)
+		h.must(second(h.auth.ChangeUser(t.Context(), "ann", auth.UserEdit{Admin: new(true)})))
+		b.post(page+"/share", "with", "Sales", "access", "read").shows(http.StatusUnprocessableEntity,
+			`You are not in the group "sales", and share nothing with it; only members share with a group`)
+		b.post(page+"/share", "with", "nobody", "access", "read").
+			shows(http.StatusNotFound, `There is no user "nobody"`)
+
+		h.must(second(h.auth.AddMembers(t.Context(), "sales", []string{"ann"})))
+		b.post(page+"/share", "with", "sales", "access", "read").at(page + "?done=shared")
+		b.post(page+"/share", "with", "ben", "access", "busy").at(page+"?done=shared").
+			shows(http.StatusOK, "ben (ben) may see busy times, not answered yet , also through Sales: read")
+		b.post(page+"/share", "with", "ben", "access", "write").at(page+"?done=shared").
+			shows(http.StatusOK, "ben (ben) may read and change")
+		// The owner left the group: its right can be lowered in place, not raised.
+		h.must(h.auth.RemoveMembers(t.Context(), "sales", []string{"ann"}))
+		b.post(page+"/share", "with", "sales", "access", "write").
+			shows(http.StatusUnprocessableEntity, "You are not in the group")
+		b.post(page+"/share", "with", "sales", "access", "busy").at(page+"?done=shared").
+			shows(http.StatusOK, "also through Sales: see busy times")
+		b.post(page+"/unshare", "with", "ben").at(page+"?done=unshared-but-group").
+			shows(http.StatusOK, "A group still gives them access").hides("also through")
+		b.post(page+"/unshare", "with", "sales").at(page + "?done=unshared")
 	})
 }

@@ -99,23 +99,37 @@ func (p invitationPages) answer() error {
 // listedShare is one user's share of a calendar.
 type listedShare struct {
 	Name, Title, May string
-	Status           calendar.ShareStatus
+	// Access is the word of the form; see shareChoices.
+	Access string
+	Status calendar.ShareStatus
 	// By is the app that shared it; "" for the visitor.
 	By string
+	// Through is the access that the user also has through groups.
+	Through []groupAccess
 }
+
+type groupAccess struct{ Group, May string }
 
 func (p calendarPages) shares(cal calendar.Calendar) ([]listedShare, error) {
 	shares, err := p.Service.Shares(p.r.Context(), p.caller(), cal.ID)
 	if err != nil {
 		return nil, err
 	}
+	groups, err := p.Service.GroupShares(p.r.Context(), p.caller(), cal.ID)
 	var list []listedShare
 	for _, s := range shares {
-		list = append(list, listedShare{
-			s.User.Name, excerpt(s.User.Title()), p.may(s.Access), s.Status, excerpt(s.Maker.Agent),
-		})
+		one := listedShare{
+			Name: s.User.Name, Title: excerpt(s.User.Title()), May: p.may(s.Access), Access: accessIDs[s.Access],
+			Status: s.Status, By: excerpt(s.Maker.Agent),
+		}
+		for _, g := range groups {
+			if g.User == s.User.ID {
+				one.Through = append(one.Through, groupAccess{excerpt(g.Group), p.may(g.Access)})
+			}
+		}
+		list = append(list, one)
 	}
-	return list, nil
+	return list, err
 }
 
 // shareChoices are a form's choices of access.
@@ -134,8 +148,23 @@ func (p calendarPages) share() error {
 	})
 }
 
+// unshare ends a share. Its notice says if the user still has access through a group.
 func (p calendarPages) unshare() error {
-	return p.onCalendar("unshared", func(cal calendar.Calendar) error {
+	cal, err := p.wanted()
+	if err != nil {
+		return err
+	}
+	shares, err := p.shares(cal)
+	if err != nil {
+		return err
+	}
+	notice := "unshared"
+	if slices.ContainsFunc(shares, func(s listedShare) bool {
+		return strings.EqualFold(s.Name, p.field("with")) && len(s.Through) > 0
+	}) {
+		notice = "unshared-but-group"
+	}
+	return p.onCalendar(notice, func(cal calendar.Calendar) error {
 		return p.Service.Unshare(p.r.Context(), p.caller(), cal.ID, p.field("with"))
 	})
 }

@@ -227,6 +227,12 @@ var faults = map[string]faultText{
 	"this event does not invite the owner of %q": {
 		"fault.no-invitation-here", "calendar",
 	},
+	"you are not in the group %q, and share nothing with it": {
+		"fault.not-in-group", "name",
+	},
+	"only members share with a group; an administrator adds them on the group's page": {
+		"fault.not-in-group-hint", "",
+	},
 	"an invitation names one of their mail addresses among its attendees":     {"fault.no-invitation-hint", ""},
 	"%s has no mail address that is verified, so there is nowhere to send it": {"fault.no-mail", "name"},
 	"this user gets no link to choose a password":                             {"fault.no-password-link", ""},

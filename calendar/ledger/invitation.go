@@ -258,7 +258,7 @@ func (t *sharing) acquainted(ctx context.Context, before *calendar.Share, e cale
 		return err
 	}
 	return calendar.Errorf(calendar.Forbidden, "", "you are not in the group %q, and share nothing with it",
-		e.With.Name)
+		e.With.Name).Advising("only members share with a group; an administrator adds them on the group's page")
 }
 
 // The limits of one user's offers to another: all shared calendars, new shares per day, and pending offers.

@@ -40,8 +40,16 @@ func (s *Sharer) Settle(
 func (s *Sharer) share(
 	ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string, e calendar.ShareEdit,
 ) (calendar.Share, error) {
-	user, err := s.Sharee(ctx, c, id, with)
-	if e.Settled && err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+	if err := s.reader.Allow(ctx, c, calendar.ShareCalendar, id); err != nil {
+		return calendar.Share{}, err
+	}
+	user, err := s.shareeOf(ctx, c, id, with)
+	if err == nil && user.ID == c.User.ID {
+		err = errOwnCalendar()
+	}
+	// An administrator of the server knows all groups, and hears why one cannot be shared with.
+	mayKnow := e.Settled || c.User.Admin && c.MayOwn(calendar.ShareCalendar) == nil
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound && mayKnow {
 		if group, none := s.store.GroupByName(ctx, strings.ToLower(strings.TrimSpace(with))); none == nil {
 			user, err = group, nil
 		}
@@ -136,7 +144,7 @@ func (s *Sharer) Unshare(ctx context.Context, c calendar.Caller, id calendar.Cal
 	return err
 }
 
-// shareeOf is sharee for the withdrawal of a share: it also finds a group that the caller is no longer in.
+// shareeOf is sharee that also finds a group with a share of the calendar, even if the caller has left the group.
 func (s *Sharer) shareeOf(
 	ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string,
 ) (calendar.User, error) {

@@ -119,6 +119,16 @@ func (s *Reader) Shares(ctx context.Context, c calendar.Caller, id calendar.Cale
 	return s.store.Shares(ctx, id)
 }
 
+// GroupShares returns the access that sharees of the caller's calendar also have through groups.
+func (s *Reader) GroupShares(
+	ctx context.Context, c calendar.Caller, id calendar.CalendarID,
+) ([]calendar.GroupShare, error) {
+	if err := s.Allow(ctx, c, calendar.ListShares, id); err != nil {
+		return nil, err
+	}
+	return s.store.GroupShares(ctx, id)
+}
+
 // SeenByUID returns an object by its UID with data, as the caller sees it. The meter is charged for large data.
 func (s *Reader) SeenByUID(
 	ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, uid calendar.UID,
