@@ -91,6 +91,13 @@ func share(x *request) error {
 	if _, err := x.Service.Reshare(x.R.Context(), x.caller, cal.ID, edits); err != nil {
 		return err
 	}
+	whom := make([]string, len(edits))
+	for i, e := range edits {
+		if whom[i] = e.With.Name; e.Access == calendar.NoAccess {
+			whom[i] = "-" + whom[i]
+		}
+	}
+	x.audit("share", whom...)
 	return x.Blank(http.StatusOK)
 }
 

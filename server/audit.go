@@ -23,10 +23,13 @@ type AuditEvent struct {
 	User   string `json:"user,omitempty"`
 	// Token is the id of the access token, if one was used.
 	Token string `json:"token,omitempty"`
-	// Did is a method with a route pattern, a tool, a page's action or a command. Whom is the user that an
-	// administrator acted on.
+	// Did is a method with a route pattern, a tool, a page's action or a command. Whom are the names of the users and
+	// groups that it concerns, separated by blanks.
 	Did  string `json:"did"`
 	Whom string `json:"whom,omitempty"`
+	// Calendar is the id of the calendar whose access changed. Detail is the right, or has numbers, as words of programs.
+	Calendar string `json:"calendar,omitempty"`
+	Detail   string `json:"detail,omitempty"`
 	// Outcome is "ok", "refused" for credentials, or "failed"; Status is the HTTP status.
 	Outcome string `json:"outcome"`
 	Status  int    `json:"status,omitempty"`
@@ -122,7 +125,8 @@ func (s *Server) audit(record *Record, status int) {
 	}
 	d := AuditEvent{
 		At: s.config.Now().UTC(), ID: record.ID, Door: record.door, Client: record.Client.String(), User: record.User,
-		Token: record.Token, Did: record.did, Whom: record.whom, Outcome: "ok", Status: status,
+		Token: record.Token, Did: record.did, Whom: record.whom, Calendar: record.calendar, Detail: record.detail,
+		Outcome: "ok", Status: status,
 	}
 	if id := record.change.Load(); id != nil {
 		d.Change = *id
@@ -142,8 +146,12 @@ func (s *Server) audit(record *Record, status int) {
 	s.config.Audit.Note(d)
 }
 
-// Did sets the action's name and the user that it is about, if the route is not specific enough.
+// Did sets the action's name and the users that it concerns, if the route is not specific enough. Without a name, the
+// route remains.
 func (r *Record) Did(what, whom string) { r.did, r.whom = what, whom }
+
+// Details adds the calendar whose access changed, and the right or numbers.
+func (r *Record) Details(calendar, detail string) { r.calendar, r.detail = calendar, detail }
 
 // Changed records a committed change by its id in the journal.
 func (r *Record) Changed(id string) {

@@ -25,6 +25,14 @@ func TestAudit(t *testing.T) {
 		switch r.URL.Path {
 		case "/people":
 			record.Did("people/disable", "bob")
+		case "/share":
+			record.Did("share", "bob staff")
+			record.Details("calendar-id", "read")
+		case "/preview":
+			record.Quiet()
+		case "/sign-in":
+			record.RefuseForm()
+			record.Did("", "bob")
 		case "/asks":
 			record.Quiet()
 		case "/import":
@@ -41,7 +49,7 @@ func TestAudit(t *testing.T) {
 	}, func(c *Config) { c.Audit = &Audit{out: &text, log: slog.New(slog.DiscardHandler)} })
 	for _, ask := range []string{
 		"PUT /secret", "GET /secret", "PROPFIND /secret", "POST /people", "POST /asks", "POST /tool", "DELETE /missing",
-		"POST /import",
+		"POST /import", "POST /share", "POST /preview", "POST /sign-in",
 	} {
 		method, path, _ := strings.Cut(ask, " ")
 		s.ask(t, method, path, nil)
@@ -59,11 +67,14 @@ func TestAudit(t *testing.T) {
 		if d.Changes > 0 {
 			ids = fmt.Sprintf(" by %s: %s and %d more", d.Token, d.Change, d.Changes-1)
 		}
+		if d.Detail != "" {
+			ids += " " + d.Calendar + " " + d.Detail
+		}
 		got = append(got, strings.TrimSpace(strings.Join([]string{d.Did, d.Whom, d.Outcome}, " "))+ids)
 	}
 	want := []string{
 		"PUT other  ok", "people/disable bob ok", "tool create_event  failed", "DELETE other  failed",
-		"POST other  ok by token-id: a.1 and 1 more",
+		"POST other  ok by token-id: a.1 and 1 more", "share bob staff ok calendar-id read", "POST other bob refused",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || strings.Contains(text.String(), "secret") {
 		t.Errorf("(-want +got):\n%s\n%s", diff, text.String())

@@ -33,10 +33,10 @@ type Record struct {
 	scheme string
 	// badForm is set if a form's credentials were refused; the status may be any.
 	badForm bool
-	// did and whom describe an audit event if method and route are not specific enough. quiet means that the request is
-	// no event; failed means that it failed in spite of its status. See audit.
-	did, whom     string
-	quiet, failed bool
+	// did, whom, calendar and detail describe an audit event if method and route are not specific enough. quiet means
+	// that the request is no event; failed means that it failed in spite of its status. See audit.
+	did, whom, calendar, detail string
+	quiet, failed               bool
 	// change is the first change of the request in the journal, changes is their number. Work that the request began
 	// may add to them while the request ends.
 	change  atomic.Pointer[string]

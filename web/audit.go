@@ -18,8 +18,10 @@ type AuditEvent struct {
 	// Token is the id of the access token.
 	Token     string
 	Did, Whom string
-	Outcome   string
-	Status    int
+	// Calendar is the id of the calendar whose access changed; Detail is the right, or has numbers.
+	Calendar, Detail string
+	Outcome          string
+	Status           int
 	// Change is the first change in the journal, Changes the number of changes if there are several.
 	Change  string
 	Changes int64
@@ -71,6 +73,7 @@ func (p userPages) audit() (c auditContent, err error) {
 	for _, e := range found {
 		row := auditRow{AuditEvent: e, When: clock.Moment(e.At), Known: known[e.User]}
 		row.User, row.Did, row.Whom = excerpt(e.User), excerpt(e.Did), excerpt(e.Whom)
+		row.Detail, row.Calendar = excerpt(e.Detail), excerpt(e.Calendar)
 		c.Events = append(c.Events, row)
 	}
 	if next > 0 {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -74,7 +75,11 @@ var groupDeeds = map[string]struct {
 }{
 	"add": {do: groupPages.addMembers, notice: "members-added"},
 	"remove": {do: func(p groupPages, name string) error {
-		return p.Auth.RemoveMembers(p.r.Context(), name, []string{p.field("member")})
+		err := p.Auth.RemoveMembers(p.r.Context(), name, []string{p.field("member")})
+		if err == nil {
+			p.did("groups/remove", name, p.field("member"))
+		}
+		return err
 	}, notice: "member-removed"},
 	"delete": {
 		do:     func(p groupPages, name string) error { return p.Auth.DeleteGroup(p.r.Context(), name) },
@@ -117,13 +122,21 @@ func (p groupPages) addMembers(name string) error {
 	if len(unknown) > 0 {
 		return p.wrong("group.unknown", "count", len(unknown), "names", within(strings.Join(unknown, ", "), 400))
 	}
-	_, err = p.Auth.AddMembers(p.r.Context(), name, names)
+	added, err := p.Auth.AddMembers(p.r.Context(), name, names)
+	p.did("groups/add", append([]string{name}, added...)...)
 	return err
 }
 
-// did writes an action that concerns another user to the audit log.
-func (p *pageRequest) did(what, whom string) {
+// did writes an action that concerns other users or groups to the audit log.
+func (p *pageRequest) did(what string, whom ...string) {
 	if p.Did != nil {
-		p.Did(p.r.Context(), what, whom)
+		p.Did(p.r.Context(), what, strings.Join(whom, " "))
+	}
+}
+
+// details adds a calendar, and a right or numbers, to the line in the audit log.
+func (p *pageRequest) details(id calendar.CalendarID, format string, args ...any) {
+	if p.Details != nil {
+		p.Details(p.r.Context(), string(id), fmt.Sprintf(format, args...))
 	}
 }

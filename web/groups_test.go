@@ -228,12 +228,14 @@ func TestAuditPage(t *testing.T) {
 		{Door: "caldav", User: "ann", Did: "PUT /dav", Outcome: "ok"},
 		{Door: "caldav", User: "<b>eve", Did: "POST /account/sign-in", Outcome: "refused"},
 		{Door: "command", Did: "set-user", Whom: "ann", Outcome: "ok"},
+		{Door: "caldav", User: "eve", Did: "share", Whom: "fay", Calendar: "c-1", Detail: "read-write", Outcome: "ok"},
 	}
 	each(t, func(h *house) {
 		h.admin()
 		h.user("ann")
 		root := h.as("root")
-		root.get("audit").shows(http.StatusOK, "PUT /dav", "set-user", "<b>eve", "Earlier events").hides("<b>eve")
+		root.get("audit").shows(http.StatusOK, "PUT /dav", "set-user", "<b>eve", "Earlier events",
+			"share fay read-write calendar c-1").hides("<b>eve")
 		root.get("audit?user=ANN").shows(http.StatusOK, "PUT /dav", "set-user").hides("sign-in<")
 		root.get("audit?outcome=refused").shows(http.StatusOK, "POST /account/sign-in").hides("PUT /dav")
 		root.get("audit?what=set-&before=x").shows(http.StatusOK, "set-user").hides("PUT /dav")
@@ -318,4 +320,58 @@ func TestSharesWithGroups(t *testing.T) {
 			shows(http.StatusOK, "A group still gives them access").hides("also through")
 		b.post(page+"/unshare", "with", "sales").at(page + "?done=unshared")
 	})
+}
+
+// The audit log names whom an action concerns, and the right or the numbers. A refused sign-in is logged with the name
+// of a user only: the field may hold a password. A preview is no change.
+func TestAuditNames(t *testing.T) {
+	t.Parallel()
+	var line, preview string
+	noted := func(c *web.Config) {
+		c.Did = func(_ context.Context, what, whom string) { line = what + " | " + whom }
+		c.Details = func(_ context.Context, calendar, detail string) { line += " | " + calendar + " | " + detail }
+		c.Unchanged = func(context.Context) { preview = "unchanged" }
+	}
+	h := open(t, testdb.SQLite(t), noted)
+	h.admin()
+	ann := h.user("ann")
+	h.user("bob")
+	h.must(second(h.auth.CreateGroup(t.Context(), "staff", "")))
+	work, root, b := string(h.made(ann, "Work").ID), h.as("root"), h.as("ann")
+	logged := func(want string) {
+		t.Helper()
+		if line != want {
+			t.Errorf("logged %q, want %q", line, want)
+		}
+		line = ""
+	}
+	line = ""
+	b.post("calendars/"+work+"/share", "with", "BOB", "access", "read").shows(http.StatusOK)
+	logged("share | bob | " + work + " | read")
+	b.post("calendars/"+work+"/share", "with", "my secret", "access", "read").shows(http.StatusNotFound)
+	logged("")
+	b.post("calendars/"+work+"/unshare", "with", "bob").shows(http.StatusOK)
+	logged("unshare | bob | " + work + " | ")
+	root.post("invite", "name", "Cem", "admin", "on").shows(http.StatusOK)
+	logged("invite | cem |  | admin=true")
+	list := "name,display_name\ndan,Dan\nbob,Bob\nann,\na b,\n"
+	root.post("import-users", "do", "preview", "list", list).shows(http.StatusOK)
+	logged("")
+	if preview != "unchanged" {
+		t.Error("a preview counts as a change")
+	}
+	root.post("import-users", "do", "import", "list", list).shows(http.StatusOK)
+	logged("import-users | dan bob |  | created=1 changed=1 unchanged=1 failed=1")
+	root.post("groups/staff", "do", "add", "members", "ann bob").shows(http.StatusOK)
+	logged("groups/add | staff ann bob")
+	root.post("groups/staff", "do", "remove", "member", "bob").shows(http.StatusOK)
+	logged("groups/remove | staff bob")
+	root.post("people/bob", "do", "bounds", "calendars", "5", "objects", "none", "bytes", "5MB").shows(http.StatusOK)
+	logged("people/quota | bob |  | calendars=5 objects=none bytes=5MB")
+	root.post("people/dan", "do", "delete", "name", "dan", "calendars", "give", "successor", "bob").shows(http.StatusOK)
+	logged("people/delete | dan bob |  | successor=bob")
+	for name, want := range map[string]string{"Ann": " | ann", rightPassword: "", "nobody": ""} {
+		h.browser().post("sign-in", "name", name, "password", "wrong").shows(http.StatusUnprocessableEntity)
+		logged(want)
+	}
 }

@@ -71,8 +71,11 @@ type Config struct {
 	Named func(ctx context.Context, user string)
 	// Refused reports a wrong password, code or passkey to the log.
 	Refused func(ctx context.Context)
-	// Did passes an action and the other user that it concerns to the audit log; nil if there is none.
-	Did func(ctx context.Context, what, whom string)
+	// Did passes an action and the users and groups that it concerns to the audit log, Details the calendar and the
+	// right or numbers. Unchanged says that a request changed nothing. They are nil if there is no audit log.
+	Did       func(ctx context.Context, what, whom string)
+	Details   func(ctx context.Context, calendar, detail string)
+	Unchanged func(ctx context.Context)
 	// Audit reads the audit log; nil if it is no file.
 	Audit AuditReader
 	// NewUser creates a user with their initial calendars; ChangeUser changes one, with all consequences.

@@ -65,13 +65,17 @@ func (p userPages) importUsers() error {
 		return p.again("importusers", c, err)
 	}
 	c.Done = p.field("do") == "import"
-	if c.Done {
-		p.did("import-users", "")
+	if !c.Done && p.Unchanged != nil {
+		p.Unchanged(p.r.Context())
 	}
 	outcomes := userlist.Importer{
 		Auth: p.Auth, NewUser: p.NewUser, ChangeUser: p.ChangeUser, Address: p.passwordLinkAddress,
 	}.Import(p.r.Context(), list, userlist.Options{Dry: !c.Done, NewLinks: c.NewLinks})
 	c.count(p.pageRequest, outcomes)
+	if c.Done {
+		p.did("import-users", c.touched()...)
+		p.details("", "created=%d changed=%d unchanged=%d failed=%d", c.Created, c.Changed, c.Unchanged, c.Failed)
+	}
 	if c.Done && c.Mail && p.Passlinks != nil {
 		c.Mailed = p.mailLinks(outcomes)
 	}
@@ -124,6 +128,16 @@ func (c *importUsersContent) count(p *pageRequest, outcomes []userlist.Outcome) 
 		}
 		c.Lines = append(c.Lines, line)
 	}
+}
+
+// touched returns the names of the created and changed users.
+func (c *importUsersContent) touched() (names []string) {
+	for _, line := range c.Lines {
+		if line.Outcome.Outcome == userlist.Created || line.Outcome.Outcome == userlist.Changed {
+			names = append(names, line.User)
+		}
+	}
+	return names
 }
 
 // mailLinks mails the links after the page is shown, and returns their number. The page shows them as well.

@@ -241,6 +241,10 @@ func (p userPages) invite() error {
 	if err != nil {
 		return p.again("invite", content, err)
 	}
+	p.did("invite", u.Name)
+	if u.Admin {
+		p.details("", "admin=true")
+	}
 	content.Name, content.Unshared = u.Name, p.shareAtOnce(u, content.Calendars)
 	if content.issued, err = p.vouch(u, auth.Invitation); err != nil {
 		return err
@@ -382,7 +386,14 @@ func (p userPages) deletePerson(c personContent) error {
 	case how.Successor == "" && c.Leaves != "delete":
 		return p.wrong("person.delete-successor-missing")
 	}
-	return p.DeleteUser(p.r.Context(), c.User, how)
+	if err := p.DeleteUser(p.r.Context(), c.User, how); err != nil {
+		return err
+	}
+	if how.Successor != "" {
+		p.did("people/delete", c.User.Name, how.Successor)
+		p.details("", "successor=%s", how.Successor)
+	}
+	return nil
 }
 
 // wrong is an error in a form, with a text of the catalog.
@@ -407,6 +418,9 @@ func (p userPages) changePerson() error {
 	deed := p.field("do")
 	if _, ok := personDeeds[deed]; ok || deed == "reset" || deed == "invite" || deed == "delete" {
 		p.did("people/"+deed, c.User.Name)
+	}
+	if deed == "bounds" {
+		p.did("people/quota", c.User.Name)
 	}
 	if deed == "delete" {
 		if err := p.deletePerson(c); err != nil {

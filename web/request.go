@@ -283,6 +283,7 @@ func (p userPages) setBounds(u calendar.User) error {
 		}
 		*to = &n
 	}
+	p.details("", "calendars=%s objects=%s bytes=%s", p.field("calendars"), p.field("objects"), p.field("bytes"))
 	_, err := p.ChangeUser(p.r.Context(), u.Name, e)
 	return err
 }

@@ -143,7 +143,11 @@ func (p calendarPages) share() error {
 		if !ok {
 			return p.wrong("error.share-access")
 		}
-		_, err := p.Service.Share(p.r.Context(), p.caller(), cal.ID, p.field("with"), access)
+		share, err := p.Service.Share(p.r.Context(), p.caller(), cal.ID, p.field("with"), access)
+		if err == nil {
+			p.did("share", share.User.Name)
+			p.details(cal.ID, "%s", access.Word())
+		}
 		return err
 	})
 }
@@ -165,7 +169,12 @@ func (p calendarPages) unshare() error {
 		notice = "unshared-but-group"
 	}
 	return p.onCalendar(notice, func(cal calendar.Calendar) error {
-		return p.Service.Unshare(p.r.Context(), p.caller(), cal.ID, p.field("with"))
+		err := p.Service.Unshare(p.r.Context(), p.caller(), cal.ID, p.field("with"))
+		if err == nil {
+			p.did("unshare", p.field("with"))
+			p.details(cal.ID, "")
+		}
+		return err
 	})
 }
 
@@ -259,6 +268,7 @@ func (p linkPages) makeLink(cal calendar.Calendar) (auth.Link, auth.Secret, erro
 	if days > 0 {
 		spec.Expires = p.Now().Add(time.Duration(days) * 24 * time.Hour)
 	}
+	p.details(cal.ID, "%s", access.Word())
 	return p.Auth.CreateLink(p.r.Context(), p.caller(), cal, spec)
 }
 

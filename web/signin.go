@@ -70,6 +70,10 @@ func (p signInPages) signIn() error {
 	entry, err := p.Auth.SignIn(p.r.Context(), name, p.r.PostFormValue("password"), p.ClientAddr(p.r), p.r.UserAgent())
 	if err != nil {
 		p.refusedLogin(err)
+		// Only the name of a user: the field may have a password, typed by mistake.
+		if u, unknown := p.Auth.User(p.r.Context(), name); unknown == nil {
+			p.did("", u.Name)
+		}
 		return p.again("signin", p.signInContent(name), err)
 	}
 	if !entry.Done() {

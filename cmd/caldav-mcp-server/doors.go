@@ -162,7 +162,11 @@ func (p *program) pages(ctx context.Context, front *frontage, h *app.App, log *s
 		Named:   func(ctx context.Context, user string) { server.RecordOf(ctx).User = user },
 		Refused: func(ctx context.Context) { server.RecordOf(ctx).RefuseForm() },
 		Did:     func(ctx context.Context, what, whom string) { server.RecordOf(ctx).Did(what, whom) },
-		Now:     p.Now, Version: p.Version, Logger: log,
+		Details: func(ctx context.Context, calendar, detail string) {
+			server.RecordOf(ctx).Details(calendar, detail)
+		},
+		Unchanged: func(ctx context.Context) { server.RecordOf(ctx).Quiet() },
+		Now:       p.Now, Version: p.Version, Logger: log,
 	}
 	if audit := front.server.Audit(); audit.Readable() {
 		config.Audit = func(before int64, most int, match func(web.AuditEvent) bool) ([]web.AuditEvent, int64, error) {
