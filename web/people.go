@@ -109,14 +109,15 @@ func (p userPages) peopleContent() (content peopleContent, err error) {
 	return content, err
 }
 
-// choose returns the users of the requested page. A user is found if the name, display name or address contains every
-// word of the search.
+// choose returns the users of the requested page, without rooms, which have their own. A user is found if the name,
+// display name or address contains every word of the search.
 func (c *peopleContent) choose(users []calendar.User, query url.Values) []calendar.User {
 	c.Search = strings.TrimSpace(query.Get("q"))
 	words := strings.Fields(strings.ToLower(c.Search))
 	found := slices.DeleteFunc(users, func(u calendar.User) bool {
 		text := strings.ToLower(u.Name + "\n" + u.DisplayName + "\n" + u.Email)
-		return slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
+		return u.Room.Bookable() ||
+			slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
 	})
 	c.Found = len(found)
 	pages := max(1, (c.Found+peoplePage-1)/peoplePage)

@@ -314,9 +314,13 @@ func TestRoomsNeverSignIn(t *testing.T) {
 			Room: calendar.Room{Kind: calendar.RoomToMeet},
 		})
 		h.must(err)
-		root.get("people").shows(http.StatusOK, "blue blue@example.org room")
-		root.get("people/blue").shows(http.StatusOK, "rooms and resources cannot sign in").hides("Make administrator",
-			"Send password reset link")
+		root.get("people").shows(http.StatusOK, "One user.").hides("blue@example.org")
+		root.get("people?q=blue").shows(http.StatusOK, "No users found")
+		root.get("rooms").shows(http.StatusOK, "blue blue@example.org room")
+		// The page of a room's limits has nothing that only users have; the room's own page deletes it.
+		root.get("people/blue").shows(http.StatusOK, "rooms and resources cannot sign in", "Limits").
+			hides("Make administrator", "Send password reset link", "Send invitation again", "Delete the user",
+				"Name and address")
 		for _, do := range []string{"reset", "admin"} {
 			root.post("people/blue", "do", do).shows(http.StatusUnprocessableEntity,
 				"Blue is a room: rooms and resources cannot sign in")
