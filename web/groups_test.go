@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"encoding/base64"
 	"net/http"
 	"slices"
 	"strings"
@@ -260,7 +261,9 @@ func TestImportUsersPage(t *testing.T) {
 			`no field "shoe"`, "bob,42")
 		list := "name;email;display_name\nbob;bob@example.org;<b>Bob\nann;;Ann Lee\ncat;nowhere;\n"
 		root.post("import-users", "do", "preview", "list", list).shows(http.StatusOK, "Nothing is changed yet",
-			"New: 1, changed: 1, unchanged: 0, with errors: 1", `"nowhere" is no e-mail address`, "4 cat")
+			"New: 1, changed: 1, unchanged: 0, with errors: 1",
+			`4 cat nowhere "nowhere" is no e-mail address; it looks like name@example.com. 2 bob <b>Bob `+
+				"bob@example.org new 3 ann Ann Lee changed").hides("links.csv")
 		if _, err := h.auth.User(t.Context(), "bob"); calendar.ReasonOf(err) != calendar.NotFound {
 			t.Errorf("bob after the preview: %v", err)
 		}
@@ -272,6 +275,13 @@ func TestImportUsersPage(t *testing.T) {
 		}
 		link := strings.TrimPrefix(done.secret(), h.server.URL+"/account/")
 		h.browser().get(link).shows(http.StatusOK, "as bob")
+		_, file, _ := strings.Cut(done.body, `href="data:text/csv;base64,`)
+		file, _, _ = strings.Cut(file, `"`)
+		file = strings.ReplaceAll(file, "&#43;", "+")
+		table, err := base64.StdEncoding.DecodeString(file)
+		if want := "name,email,link\nbob,bob@example.org," + done.secret() + "\n"; err != nil || string(table) != want {
+			t.Errorf("the links as a file: %q, %v, want %q", table, err, want)
+		}
 		root.post("import-users", "do", "import", "list", "name,admin\nroot,false").shows(http.StatusOK,
 			"with errors: 1", "That would be you")
 		root.post("import-users", "do", "preview", "list", "name\n"+strings.Repeat("x\n", 501)).

@@ -1,10 +1,16 @@
 package web
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/base64"
+	"encoding/csv"
 	"errors"
+	"html/template"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,9 +32,11 @@ type importUsersContent struct {
 	List string
 	// NewLinks and Mail are the form; CanMail is set if the server can mail links.
 	NewLinks, Mail, CanMail bool
-	// Lines are the outcomes; Done is set if they are final, otherwise nothing was changed yet.
+	// Lines are the outcomes, errors first; Done is set if they are final, otherwise nothing was changed yet.
 	Lines []importedUser
 	Done  bool
+	// Links is a CSV table with the links to choose a password, as a data URL; "" if there are none.
+	Links template.URL
 	// Counts are the numbers of lines by outcome; Mailed counts the links that are being mailed.
 	Created, Changed, Unchanged, Failed, Mailed int
 }
@@ -74,6 +82,7 @@ func (p userPages) importUsers() error {
 	c.count(p.pageRequest, outcomes)
 	if c.Done {
 		p.did("import-users", c.touched()...)
+		c.Links = linkTable(outcomes)
 		p.details("", "created=%d changed=%d unchanged=%d failed=%d", c.Created, c.Changed, c.Unchanged, c.Failed)
 	}
 	if c.Done && c.Mail && p.Passlinks != nil {
@@ -128,6 +137,26 @@ func (c *importUsersContent) count(p *pageRequest, outcomes []userlist.Outcome) 
 		}
 		c.Lines = append(c.Lines, line)
 	}
+	slices.SortStableFunc(c.Lines, func(a, b importedUser) int {
+		return cmp.Compare(min(len(b.Wrong), 1), min(len(a.Wrong), 1))
+	})
+}
+
+// linkTable returns a CSV table with the name, address and link of each user who got a link.
+func linkTable(outcomes []userlist.Outcome) template.URL {
+	var text bytes.Buffer
+	table := csv.NewWriter(&text)
+	rows := [][]string{{"name", "email", "link"}}
+	for _, o := range outcomes {
+		if o.Link != "" {
+			rows = append(rows, []string{o.User, o.Email, o.Link})
+		}
+	}
+	if err := table.WriteAll(rows); err != nil || len(rows) == 1 { // a buffer never fails
+		return ""
+	}
+	return template.URL("data:text/csv;base64," + //nolint:gosec // no text of users is part of the address
+		base64.StdEncoding.EncodeToString(text.Bytes()))
 }
 
 // touched returns the names of the created and changed users.

@@ -1,6 +1,7 @@
 package userlist
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -37,12 +38,14 @@ const (
 
 // Outcome is the outcome of a line. In a dry run it is the expected one.
 type Outcome struct {
-	Line    int
-	User    string
-	Outcome string
-	Link    string
-	Expires time.Time
-	Error   error
+	Line int
+	User string
+	// DisplayName and Email are the user's after the line.
+	DisplayName, Email string
+	Outcome            string
+	Link               string
+	Expires            time.Time
+	Error              error
 }
 
 // Import processes each line. An error in one does not affect the others.
@@ -52,6 +55,7 @@ func (i Importer) Import(ctx context.Context, list []Line, o Options) []Outcome 
 	for n, line := range list {
 		out := &all[n]
 		out.Line, out.User, out.Error = line.Number, line.Name, line.Wrong
+		out.DisplayName, out.Email = or(line.Edit.DisplayName), or(line.Edit.Email)
 		if out.Error == nil {
 			out.Error = i.one(ctx, line, o, out)
 		}
@@ -89,6 +93,7 @@ func (i Importer) checkAddress(ctx context.Context, line Line, given map[string]
 
 func (i Importer) one(ctx context.Context, line Line, o Options, out *Outcome) error {
 	u, err := i.Auth.User(ctx, line.Name)
+	out.DisplayName, out.Email = cmp.Or(out.DisplayName, u.DisplayName), cmp.Or(out.Email, u.Email)
 	switch {
 	case err == nil:
 		return i.change(ctx, u, line, o, out)
