@@ -282,6 +282,29 @@ func TestImportUsersPage(t *testing.T) {
 		if want := "name,email,link\nbob,bob@example.org," + done.secret() + "\n"; err != nil || string(table) != want {
 			t.Errorf("the links as a file: %q, %v, want %q", table, err, want)
 		}
+		// Groups must exist; users join them, and leave none.
+		h.must(second(h.auth.CreateGroup(t.Context(), "staff", "")))
+		h.must(second(h.auth.AddMembers(t.Context(), "staff", []string{"bob"})))
+		h.must(second(h.auth.CreateGroup(t.Context(), "sales", "")))
+		list = "name,groups,language\ndan,Sales; staff,de\nbob,staff,\nann,sales,\neve,nowhere,\nfay,,xx\n"
+		for _, do := range []string{"preview", "import"} {
+			root.post("import-users", "do", do, "list", list).shows(http.StatusOK,
+				"New: 1, changed: 1, unchanged: 1, with errors: 2", `There is no group "nowhere"`,
+				`There is no language "xx"`)
+		}
+		root.post("import-users", "do", "preview", "list", list).shows(http.StatusOK,
+			"New: 0, changed: 0, unchanged: 3, with errors: 2")
+		var members []string
+		all, err := h.auth.Groups(t.Context())
+		h.must(err)
+		for _, g := range all {
+			for _, u := range g.Members {
+				members = append(members, g.Name+" "+u.Name+" "+u.Language)
+			}
+		}
+		if want := []string{"sales ann ", "sales dan de", "staff bob ", "staff dan de"}; !slices.Equal(members, want) {
+			t.Errorf("the members are %q, want %q", members, want)
+		}
 		root.post("import-users", "do", "import", "list", "name,admin\nroot,false").shows(http.StatusOK,
 			"with errors: 1", "That would be you")
 		root.post("import-users", "do", "preview", "list", "name\n"+strings.Repeat("x\n", 501)).

@@ -3,6 +3,7 @@ package userlist
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,12 +53,19 @@ type Outcome struct {
 func (i Importer) Import(ctx context.Context, list []Line, o Options) []Outcome {
 	all := make([]Outcome, len(list))
 	given := map[string]string{}
+	groups, noGroups := i.groups(ctx, list)
 	for n, line := range list {
 		out := &all[n]
 		out.Line, out.User, out.Error = line.Number, line.Name, line.Wrong
 		out.DisplayName, out.Email = or(line.Edit.DisplayName), or(line.Edit.Email)
+		if out.Error == nil && len(line.Groups) > 0 {
+			out.Error = cmp.Or(noGroups, knownGroups(line, groups))
+		}
 		if out.Error == nil {
 			out.Error = i.one(ctx, line, o, out)
+		}
+		if out.Error == nil {
+			out.Error = i.join(ctx, line, groups, o, out)
 		}
 		if out.Error == nil && o.Dry {
 			out.Error = i.checkAddress(ctx, line, given)
@@ -67,6 +75,50 @@ func (i Importer) Import(ctx context.Context, list []Line, o Options) []Outcome 
 		}
 	}
 	return all
+}
+
+// groups returns the members of each group by its name, if a line names groups.
+func (i Importer) groups(ctx context.Context, list []Line) (map[string][]calendar.User, error) {
+	if !slices.ContainsFunc(list, func(line Line) bool { return len(line.Groups) > 0 }) {
+		return nil, nil
+	}
+	all, err := i.Auth.Groups(ctx)
+	members := map[string][]calendar.User{}
+	for _, g := range all {
+		members[g.Name] = g.Members
+	}
+	return members, err
+}
+
+// knownGroups refuses a line with an unknown group.
+func knownGroups(line Line, groups map[string][]calendar.User) error {
+	for _, name := range line.Groups {
+		if _, ok := groups[name]; !ok {
+			return calendar.Errorf(calendar.NotFound, "", "there is no group %q", name)
+		}
+	}
+	return nil
+}
+
+// join adds the user of a line to its groups.
+func (i Importer) join(
+	ctx context.Context, line Line, groups map[string][]calendar.User, o Options, out *Outcome,
+) error {
+	for _, group := range line.Groups {
+		if slices.ContainsFunc(groups[group], func(u calendar.User) bool { return u.Name == line.Name }) {
+			continue
+		}
+		if out.Outcome == Unchanged {
+			out.Outcome = Changed
+		}
+		if o.Dry {
+			continue
+		}
+		if _, err := i.Auth.AddMembers(ctx, group, []string{line.Name}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkAddress refuses a line in a dry run if another user has its mail address, or gets it from an earlier line.
@@ -107,7 +159,7 @@ func (i Importer) one(ctx context.Context, line Line, o Options, out *Outcome) e
 	e := line.Edit
 	if _, err := i.NewUser(ctx, auth.NewUser{
 		Name: line.Name, DisplayName: or(e.DisplayName), Email: or(e.Email), Timezone: or(e.Timezone),
-		Admin: or(e.Admin), Invited: true,
+		Language: or(e.Language), Admin: or(e.Admin), Invited: true,
 	}); err != nil {
 		return err
 	}

@@ -23,6 +23,8 @@ type Line struct {
 	Number int
 	Name   string
 	Edit   auth.UserEdit
+	// Groups are the groups that the user joins. The user stays in all others.
+	Groups []string
 	// Wrong is the error in the line.
 	Wrong error
 }
@@ -33,9 +35,18 @@ var userFields = map[string]func(w *Line, text string) error{
 		w.Name, err = auth.CanonicalName(text)
 		return err
 	},
-	"display_name":    userText(func(e *auth.UserEdit) **string { return &e.DisplayName }),
-	"email":           userText(func(e *auth.UserEdit) **string { return &e.Email }),
-	"timezone":        userText(func(e *auth.UserEdit) **string { return &e.Timezone }),
+	"display_name": userText(func(e *auth.UserEdit) **string { return &e.DisplayName }),
+	"email":        userText(func(e *auth.UserEdit) **string { return &e.Email }),
+	"timezone":     userText(func(e *auth.UserEdit) **string { return &e.Timezone }),
+	"language":     userText(func(e *auth.UserEdit) **string { return &e.Language }),
+	"groups": func(w *Line, text string) error {
+		for name := range strings.SplitSeq(text, ";") {
+			if name = strings.TrimSpace(name); name != "" {
+				w.Groups = append(w.Groups, strings.ToLower(name))
+			}
+		}
+		return nil
+	},
 	"admin":           userSwitch(func(e *auth.UserEdit) **bool { return &e.Admin }),
 	"disabled":        userSwitch(func(e *auth.UserEdit) **bool { return &e.Disabled }),
 	"quota_calendars": userQuota(func(e *auth.UserEdit) **int64 { return &e.QuotaCalendars }),

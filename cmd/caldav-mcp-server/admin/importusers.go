@@ -19,8 +19,8 @@ import (
 
 const importUsersDetails = `
 FILE is a CSV table with a header line, or JSON lines; - is standard input. The fields are name, which is required,
-display_name, email, timezone, admin, disabled, quota_calendars, quota_objects and quota_bytes. An empty field changes
-nothing.
+display_name, email, timezone, language, groups, admin, disabled, quota_calendars, quota_objects and quota_bytes. An
+empty field changes nothing. groups are the groups that the user joins, separated by semicolons.
 
 A new user is created as by invite-user; the link for choosing a password is printed once. An existing user is changed
 as by set-user. No user is deleted. Errors are reported with the line number, and the other lines are processed anyway.
