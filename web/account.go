@@ -247,13 +247,16 @@ func (p accountPages) deleteContent() (deleteContent, error) {
 }
 
 func (p accountPages) deleteAccount() error {
-	err := p.wrong("error.delete-name", "name", p.user().Name)
+	later, err := false, p.wrong("error.delete-name", "name", p.user().Name)
 	if p.field("name") == p.user().Name {
-		err = p.DeleteUser(p.r.Context(), p.user(), calendar.UserDeletion{Tell: p.field("tell") != ""})
+		later, err = p.DeleteUser(p.r.Context(), p.user(), calendar.UserDeletion{Tell: p.field("tell") != ""})
 	}
 	if err != nil {
 		return showAgain(p.pageRequest, "delete", p.deleteContent, err)
 	}
 	p.dropCookie(sessionCookie)
+	if later {
+		return p.done("sign-in", "deleted-later")
+	}
 	return p.done("sign-in", "deleted")
 }

@@ -76,9 +76,10 @@ func open(t *testing.T, url string, options ...option) *house {
 	c.Defaults = func(context.Context) (auth.Defaults, []string, error) {
 		return auth.Defaults{Reminder: calendar.NoReminder}, nil, nil
 	}
-	c.DeleteUser = func(ctx context.Context, u calendar.User, _ calendar.UserDeletion) error {
-		return h.auth.DeleteUser(ctx, u.Name)
+	c.DeleteUser = func(ctx context.Context, u calendar.User, _ calendar.UserDeletion) (bool, error) {
+		return false, h.auth.DeleteUser(ctx, u.Name)
 	}
+	c.IsDeletedLater = func(context.Context, calendar.User) (bool, error) { return false, nil }
 	for _, o := range options {
 		o(&c)
 	}

@@ -306,6 +306,8 @@ type personContent struct {
 	Leaves, Successor string
 	Tell              bool
 	Names             []calendar.User
+	// DeletedLater is set if the server deletes the user when their mails are sent.
+	DeletedLater bool
 	issued
 }
 
@@ -313,6 +315,9 @@ type personContent struct {
 func (p userPages) wantedPerson() (c personContent, err error) {
 	if c.User, err = p.Auth.User(p.r.Context(), p.r.PathValue("name")); err != nil {
 		return c, errMissing()
+	}
+	if c.DeletedLater, err = p.IsDeletedLater(p.r.Context(), c.User); err != nil {
+		return c, err
 	}
 	c.Self = c.User.ID == p.user().ID
 	c.DisplayName, c.Email, c.Timezone, c.Places = c.User.DisplayName, c.User.Email, c.User.Timezone, zone.Places()
@@ -373,28 +378,28 @@ func (p userPages) setProfile(u calendar.User) error {
 	return err
 }
 
-// deletePerson deletes a user, if their name was typed.
-func (p userPages) deletePerson(c personContent) error {
+// deletePerson deletes a user, if their name was typed. It reports whether that happens later, when mails are sent.
+func (p userPages) deletePerson(c personContent) (later bool, err error) {
 	how := calendar.UserDeletion{Tell: c.Tell}
 	if c.Leaves == "give" {
 		how.Successor = c.Successor
 	}
 	switch {
 	case c.Self:
-		return p.wrong("person.delete-own")
+		return false, p.wrong("person.delete-own")
 	case p.field("name") != c.User.Name:
-		return p.wrong("person.delete-typed", "name", c.User.Name)
+		return false, p.wrong("person.delete-typed", "name", c.User.Name)
 	case how.Successor == "" && c.Leaves != "delete":
-		return p.wrong("person.delete-successor-missing")
+		return false, p.wrong("person.delete-successor-missing")
 	}
-	if err := p.DeleteUser(p.r.Context(), c.User, how); err != nil {
-		return err
+	if later, err = p.DeleteUser(p.r.Context(), c.User, how); err != nil {
+		return later, err
 	}
 	if how.Successor != "" {
 		p.did("people/delete", c.User.Name, how.Successor)
 		p.details("", "successor=%s", how.Successor)
 	}
-	return nil
+	return later, nil
 }
 
 // wrong is an error in a form, with a text of the catalog.
@@ -424,8 +429,12 @@ func (p userPages) changePerson() error {
 		p.did("people/quota", c.User.Name)
 	}
 	if deed == "delete" {
-		if err := p.deletePerson(c); err != nil {
+		later, err := p.deletePerson(c)
+		if err != nil {
 			return p.again("person", c, err)
+		}
+		if later {
+			return p.done("people/"+c.User.Name, "user-deleted-later")
 		}
 		return p.done("people", "user-deleted")
 	}

@@ -163,7 +163,7 @@ func (p roomPages) change() error {
 			err = p.wrong("rooms.delete-unsure")
 			break
 		}
-		err = p.DeleteUser(p.r.Context(), c.Room, calendar.UserDeletion{})
+		_, err = p.DeleteUser(p.r.Context(), c.Room, calendar.UserDeletion{})
 	default:
 		return errMissing()
 	}

@@ -69,6 +69,89 @@ func TestJournalIsShortened(t *testing.T) {
 	})
 }
 
+// A user whose guests are told is disabled at once, and deleted by the server when the mails are sent. A user who was
+// enabled again meanwhile stays.
+func TestUserIsDeletedWhenMailsAreSent(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, database string) {
+		ctx, h := t.Context(), openForTest(t, database)
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		users := map[string]calendar.User{}
+		letters := map[string]calendar.Letter{}
+		for _, name := range []string{"ann", "ben", "heir"} {
+			u, err := h.CreateUser(ctx, auth.NewUser{Name: name, Password: "correct horse"})
+			must(err)
+			l := calendar.Letter{
+				ID: calendar.LetterID("to " + name), User: u.ID, From: "a@example.org", To: "guest@example.com",
+				UID: "u", Method: calendar.MethodCancel, Posted: time.Now(), Due: time.Now(), Data: []byte("text"),
+			}
+			must(h.Store.Update(ctx, func(tx calendar.Tx) error {
+				return tx.Post(ctx, u.ID, []calendar.Letter{l}, calendar.DefaultLimits().Outbox)
+			}))
+			users[name], letters[name] = u, l
+		}
+		is := func(name string, disabled, later, gone bool) {
+			t.Helper()
+			u, err := h.Auth.User(ctx, name)
+			if gone != (calendar.ReasonOf(err) == calendar.NotFound) || u.Disabled != disabled {
+				t.Errorf("%s is %+v, %v", name, u, err)
+			}
+			got, err := h.IsDeletedLater(ctx, u)
+			if got != later || err != nil {
+				t.Errorf("%s is deleted later: %t, %v", name, got, err)
+			}
+		}
+		how := calendar.UserDeletion{Tell: true, Successor: "heir"}
+		for _, name := range []string{"ann", "ben"} {
+			later, err := h.DeleteUserLater(ctx, users[name], how)
+			must(err)
+			if !later {
+				t.Errorf("%s is deleted before the mails are sent", name)
+			}
+		}
+		must(h.FinishDeletions(ctx))
+		is("ann", true, true, false)
+		_, err := h.Auth.ChangeUser(ctx, "ben", auth.UserEdit{Disabled: new(false)})
+		must(err)
+		for _, name := range []string{"ann", "ben"} {
+			must(h.Store.ConcludeLetter(ctx, letters[name], false, time.Now(), 0))
+		}
+		// The server's task does it.
+		p := &program{&console.Console{Now: time.Now, NewID: uuid.NewString}}
+		running, stop := context.WithCancel(ctx)
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			p.deleteLater(running, h, slog.New(slog.DiscardHandler))
+		}()
+		until(t, "ann is deleted", func() bool {
+			_, err := h.Auth.User(ctx, "ann")
+			return calendar.ReasonOf(err) == calendar.NotFound
+		})
+		stop()
+		<-ended
+		is("ben", false, false, false)
+		own, err := h.OwnCalendars(ctx, users["heir"])
+		must(err)
+		if len(own) != 4 {
+			t.Errorf("the heir has %d calendars, want 4", len(own))
+		}
+		must(h.FinishDeletions(ctx))
+		left, err := h.Store.Settings(ctx)
+		must(err)
+		for _, s := range left {
+			if strings.HasPrefix(s.Name, "delete ") {
+				t.Errorf("the deletion %q is still planned", s.Name)
+			}
+		}
+	})
+}
+
 // The words of an event that others have as well wait on SQLite, and are in the index a moment later while the server
 // runs.
 func TestWordsAreIndexed(t *testing.T) {

@@ -152,10 +152,8 @@ func (p *program) pages(ctx context.Context, front *frontage, h *app.App, log *s
 			e auth.UserEdit,
 		) (calendar.User, error) {
 			return editUser(ctx, h, name, e)
-		}, DeleteUser: func(ctx context.Context, u calendar.User, how calendar.UserDeletion) error {
-			_, err := h.DeleteUser(ctx, u, how)
-			return err
-		}, Provider: p.provider(front.SignIn), CreateUsers: func() bool { return h.Service().CreateUsers },
+		}, DeleteUser: h.DeleteUserLater, IsDeletedLater: h.IsDeletedLater,
+		Provider: p.provider(front.SignIn), CreateUsers: func() bool { return h.Service().CreateUsers },
 		OnlyProvider: front.SignIn.Only, ProviderGroups: front.SignIn.Groups,
 		Facts: p.facts(h), Checks: p.checks(front.Config),
 		MCPURL: front.MCPURL(), LinkPath: caldav.LinkPath, OAuth: oauth,

@@ -236,6 +236,7 @@ func (p *program) background(ctx context.Context, h *app.App, keeper *acme.Keepe
 	all.Go(func() { indexWords(ctx, h, log) })
 	all.Go(func() { refreshMeanwhile(ctx, h, up) })
 	all.Go(func() { p.answerBookings(ctx, h, log) })
+	all.Go(func() { p.deleteLater(ctx, h, log) })
 	all.Go(func() { app.ReturnMemory(ctx, h.Calendars.Rest) })
 	all.Go(func() { room.run(ctx) })
 	all.Go(func() { h.Calendars.Mirrors.Run(ctx) })

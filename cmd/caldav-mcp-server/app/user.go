@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/store"
 )
 
 // ChangeUser changes a user, and lists the calendars that moved to a new time zone. The calendars change first, because
@@ -64,6 +66,63 @@ func (h *App) DeleteUser(
 		}
 	}
 	return done, h.Auth.DeleteUser(ctx, u.Name)
+}
+
+// deletionOf is the prefix, in the store, of users whom the server deletes once their mails are sent. Their id follows;
+// the value is the name of the successor.
+const deletionOf = "delete "
+
+// DeleteUserLater is DeleteUser that does not fail while mails to guests wait: it disables the user, and reports that
+// the server deletes them later, see FinishDeletions.
+func (h *App) DeleteUserLater(
+	ctx context.Context, u calendar.User, how calendar.UserDeletion,
+) (later bool, err error) {
+	done, err := h.DeleteUser(ctx, u, how)
+	if err == nil || !how.Tell || done.Mails == 0 {
+		return false, err
+	}
+	if _, err := h.Auth.ChangeUser(ctx, u.Name, auth.UserEdit{Disabled: new(true)}); err != nil {
+		return false, err
+	}
+	return true, h.Store.ChangeSettings(ctx, map[string]string{deletionOf + string(u.ID): how.Successor}, nil)
+}
+
+// IsDeletedLater reports whether the server deletes a user once their mails are sent.
+func (h *App) IsDeletedLater(ctx context.Context, u calendar.User) (bool, error) {
+	if !u.Disabled {
+		return false, nil
+	}
+	all, err := h.Store.Settings(ctx)
+	return slices.ContainsFunc(all, func(s store.Setting) bool { return s.Name == deletionOf+string(u.ID) }), err
+}
+
+// FinishDeletions deletes the users of DeleteUserLater whose mails are sent. A user who was enabled again stays.
+// Several processes can run it at once.
+func (h *App) FinishDeletions(ctx context.Context) error {
+	all, err := h.Store.Settings(ctx)
+	if err != nil {
+		return fmt.Errorf("looking for users to delete: %w", err)
+	}
+	for _, s := range all {
+		id, ok := strings.CutPrefix(s.Name, deletionOf)
+		if !ok {
+			continue
+		}
+		u, failed := h.Store.UserByID(ctx, calendar.UserID(id))
+		gone := failed != nil && calendar.ReasonOf(failed) == calendar.NotFound
+		if failed == nil && u.Disabled {
+			var done calendar.Cancelled
+			done, failed = h.DeleteUser(ctx, u, calendar.UserDeletion{Successor: s.Value, Tell: true})
+			if done.Mails > 0 {
+				continue
+			}
+		}
+		if failed == nil || gone {
+			failed = h.Store.ChangeSettings(ctx, nil, []string{s.Name})
+		}
+		err = errors.Join(err, failed)
+	}
+	return err
 }
 
 // successor returns the user who gets the calendars of a deleted user; zero if name is empty.
