@@ -81,8 +81,8 @@ type ShareReader interface {
 	Shares(ctx context.Context, id CalendarID) ([]Share, error)
 	// Offers returns the offers of live calendars to a user, sorted by calendar ID.
 	Offers(ctx context.Context, user UserID) ([]Offer, error)
-	// GroupShares returns the access that users have to a calendar through groups, for users with whom it is also
-	// shared by name. It is sorted by the groups' names.
+	// GroupShares returns the access that users have to a calendar through groups, for users who also have a share by
+	// name. It is sorted by the groups' names.
 	GroupShares(ctx context.Context, id CalendarID) ([]GroupShare, error)
 	// Blocked returns the users whom a user has blocked, sorted by name.
 	Blocked(ctx context.Context, user UserID) ([]User, error)

@@ -218,7 +218,7 @@ func rank(column string) string {
 	return fmt.Sprintf(`CASE %s WHEN 'read-write' THEN 3 WHEN 'read' THEN 2 WHEN 'freebusy' THEN 1 ELSE 0 END`, column)
 }
 
-// fromGroups joins the shares i with groups and the members m to whom they give access.
+// fromGroups joins the shares i with groups and their members m, who get access.
 const fromGroups = `FROM invitations i JOIN group_members m ON m.group_id = i.user_id
 	JOIN calendars c ON c.id = i.calendar_id JOIN users g ON g.id = i.user_id
 	WHERE i.status = 'accepted' AND m.user_id <> c.owner_id

@@ -238,8 +238,5 @@ func (p providerPages) giveAddress(u calendar.User, address string) error {
 	if err != nil && calendar.ReasonOf(err) == calendar.Exists {
 		return p.Auth.DropAddress(ctx, u, address)
 	}
-	if err != nil {
-		return err
-	}
-	return p.Auth.MainAddress(ctx, u, address)
+	return err
 }

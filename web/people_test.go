@@ -262,10 +262,13 @@ func TestSettings(t *testing.T) {
 		b.post("settings/addresses", "address", "Ann@Example.org").at("settings?done=address-added").
 			shows(http.StatusOK, "ann@example.org not verified yet")
 		b.post("settings/addresses/main", "address", "ann@example.org").shows(http.StatusNotFound)
-		root.post("people/ann", "do", "verify", "address", "ann@example.org").shows(http.StatusOK, "ann@example.org")
-		b.post("settings/addresses/main", "address", "ann@example.org").shows(http.StatusOK,
-			"ann@example.org main address")
-		b.post("settings/addresses/remove", "address", "ann@example.org").shows(http.StatusNotFound)
+		root.post("people/ann", "do", "verify", "address", "ann@example.org").shows(http.StatusOK)
+		b.get("settings").shows(http.StatusOK, "ann@example.org main address")
+		b.post("settings/addresses", "address", "lee@example.org").shows(http.StatusOK, "lee@example.org not verified yet")
+		root.post("people/ann", "do", "verify", "address", "lee@example.org").shows(http.StatusOK, "lee@example.org")
+		b.post("settings/addresses/main", "address", "lee@example.org").shows(http.StatusOK,
+			"lee@example.org main address")
+		b.post("settings/addresses/remove", "address", "lee@example.org").shows(http.StatusNotFound)
 	})
 }
 

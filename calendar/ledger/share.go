@@ -144,7 +144,7 @@ func (s *Sharer) Unshare(ctx context.Context, c calendar.Caller, id calendar.Cal
 	return err
 }
 
-// shareeOf is sharee that also finds a group with which the calendar is shared, and that the caller is no longer in.
+// shareeOf is sharee that also finds a group with a share of the calendar, even if the caller has left the group.
 func (s *Sharer) shareeOf(
 	ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string,
 ) (calendar.User, error) {
