@@ -154,11 +154,11 @@ func TestLinksAreMailed(t *testing.T) {
 			"the mail could not be sent just now; try again in a while")
 		reset := root.post("people/ann", "do", "reset").shows(http.StatusOK, "could not be sent just now",
 			"Give ann this link")
-		if len(post.links) != 2 || post.links[1] != "ann@example.com reset "+reset.secret() {
+		if len(post.links) != 2 || post.links[1] != "ann@example.com invitation "+reset.secret() {
 			t.Fatalf("mailed: %q", post.links)
 		}
 		key := strings.TrimPrefix(reset.secret(), h.server.URL+"/account/")
-		h.browser().post(key, "password", rightPassword, "again", rightPassword).at("").shows(http.StatusOK)
+		h.browser().post(key, "password", rightPassword, "again", rightPassword).at("welcome").shows(http.StatusOK)
 		// What is refused is mailed to nobody.
 		root.post("invite", "name", "ann", "email", "victim@example.com").shows(http.StatusConflict)
 		root.post("invite", "name", "cat", "email", "victim").shows(http.StatusUnprocessableEntity)
