@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/web/outside"
 )
 
@@ -206,17 +208,18 @@ func (s *Service) refresh(ctx context.Context, v View) error {
 	counts := func(cal calendar.CalendarID) bool {
 		return slices.ContainsFunc(read, func(c calendar.Calendar) bool { return c.ID == cal })
 	}
-	for _, a := range accounts {
-		for _, cal := range a.Calendars {
-			if !counts(cal.ID) {
-				continue
-			}
-			if err := s.refreshAccount(ctx, v, a.ID, counts); err != nil {
-				s.Logger.WarnContext(ctx, "a booking waits for a linked calendar", "error", err)
-				return ErrUnread
-			}
-			break
+	// At the same time: the first answer must not be old when the last one comes.
+	failed := make([]error, len(accounts))
+	var all sync.WaitGroup
+	for i, a := range accounts {
+		if slices.ContainsFunc(a.Calendars, func(c mirror.LinkedCalendar) bool { return counts(c.ID) }) {
+			all.Go(func() { failed[i] = s.refreshAccount(ctx, v, a.ID, counts) })
 		}
+	}
+	all.Wait()
+	if err := errors.Join(failed...); err != nil {
+		s.Logger.WarnContext(ctx, "a booking waits for a linked calendar", "error", err)
+		return ErrUnread
 	}
 	return nil
 }
