@@ -505,6 +505,8 @@ func (p pollPages) change() error {
 		if err = p.Polls.Cancel(ctx, p.user(), v.ID); err == nil {
 			return p.done(at, "saved")
 		}
+	case do == "delete" && p.field("sure") == "":
+		err = p.wrong("poll.unsure")
 	case do == "delete":
 		return p.after(p.pollProblem(p.Polls.Delete(ctx, p.user(), v.ID)), "polls", "removed")
 	default:

@@ -372,7 +372,9 @@ func TestPollLinksAreHidden(t *testing.T) {
 		p.post(at, append(p.fields("open", "", "people", ""), "version", "1")...).shows(http.StatusOK, "Saved")
 		gone("the link for everyone", "/poll/"+v.Link)
 		b.get(mia).shows(http.StatusOK, "Walk")
-		p.post(at, "do", "delete").shows(http.StatusOK, "Removed")
+		p.post(at, "do", "delete").shows(http.StatusUnprocessableEntity, "Tick the box")
+		b.get(mia).shows(http.StatusOK, "Walk")
+		p.post(at, "do", "delete", "sure", "1").shows(http.StatusOK, "Removed")
 		gone("a deleted poll", mia)
 
 		disabled := true
@@ -648,8 +650,11 @@ func TestPollWithoutMail(t *testing.T) {
 		if mails := p.outbox(); len(mails) != 0 {
 			t.Errorf("mailed: %q", mails)
 		}
-		page := p.get("polls/"+string(v.ID)).shows(http.StatusOK, p.link(v, "eve@example.com"), "/poll/"+v.Link)
-		page.hides("Remind people")
+		p.house.pass(24 * time.Hour)
+		p.browser = p.house.as("ann")
+		at := "polls/" + string(v.ID)
+		p.get(at).shows(http.StatusOK, p.link(v, "eve@example.com"), "/poll/"+v.Link).hides("Remind people")
+		p.post(at, "do", "remind").shows(http.StatusUnprocessableEntity, "Nobody can be reminded now")
 		p.give(p.link(v, "eve@example.com"), []string{"yes"}).shows(http.StatusOK, "Your answers are saved")
 	})
 }
