@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/schedule"
 )
 
 // Claim makes a change of a hold's event depend on calendars that the caller has read, so that two changes cannot take
@@ -20,7 +21,7 @@ type Claim struct {
 // decides again.
 var ErrReadAgain = errors.New("a calendar has changed since it was read")
 
-// EditClaimed is EditObject under a claim.
+// EditClaimed is EditObject under a claim. The visitor of the hold has agreed to the new time.
 func (s *Ledger) EditClaimed(
 	ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, e Edit, by Claim,
 ) (Edited, error) {
@@ -29,6 +30,7 @@ func (s *Ledger) EditClaimed(
 	}
 	r := revision{
 		Ledger: s, meter: e.Meter, caller: c, cal: cal, tell: e.Telling, do: s.changing(cal, e.Change), along: by.check,
+		agreed: schedule.AddressOf(by.Now.Address),
 	}
 	return r.run(ctx, uid, e.When)
 }
