@@ -265,6 +265,23 @@ func agreed(data string) bool {
 		!strings.Contains(data, "RSVP")
 }
 
+// A new page is switched on, if its owner has a mail address. The list says what to do with one that is off.
+func TestNewBookingPageIsOn(t *testing.T) {
+	eachBooking(t, func(h *house, s *booking.Service, _ *letters) {
+		ann := h.user("ann")
+		h.made(ann, "Work")
+		b := h.as("ann")
+		b.get("booking/new").submit("booking/new", "title", "Before", "name", "before-ann", "do", "save").
+			shows(http.StatusOK, "Before switched off", "Add your email address to your account first")
+		h.mail(&ann, "ann@example.org")
+		b.get("booking").shows(http.StatusOK, "tick “Visitors can open this page” and save")
+		b.get("booking/new").submit("booking/new", "title", "Talk", "name", "talk-ann", "do", "save").
+			shows(http.StatusOK, "Talk https://cal.example.org/book/talk-ann")
+		h.browser().get("/book/talk-ann").shows(http.StatusOK, "Talk")
+		h.browser().get("/book/before-ann").shows(http.StatusNotFound)
+	})
+}
+
 // onlyUID returns the UID of a user's only event.
 func (h *house) onlyUID(u calendar.User) calendar.UID {
 	h.Helper()
