@@ -156,7 +156,7 @@ type Draft struct {
 	Comment string
 	// Edited is set when the change was made to the stored text, so every difference is intended.
 	Edited bool
-	// Agreed is the calendar user address of the attendee who proposed the new times: they have agreed to them.
+	// Agreed is the calendar user address of the attendee who chose the new times: they have agreed to them.
 	Agreed string
 	// From is the UID of the object that this one is split from. Every sharee's private part is copied from there.
 	From UID

@@ -382,15 +382,18 @@ type ownBooking struct{ When, Title, Name, Address string }
 // bookingsContent is the data of the list.
 type bookingsContent struct {
 	// Ready is set if the server can mail links.
-	Ready    bool
-	Pages    []ownPage
-	Bookings []ownBooking
+	Ready bool
+	// NoAddress is set if no page can be switched on, because the visitor has no mail address.
+	NoAddress bool
+	Pages     []ownPage
+	Bookings  []ownBooking
 }
 
 func (p bookingPages) list() (c bookingsContent, err error) {
 	if c.Ready = p.Bookings != nil; !c.Ready {
 		return c, nil
 	}
+	c.NoAddress = p.user().Email == ""
 	views, err := p.Bookings.Pages(p.r.Context(), p.user())
 	if err != nil {
 		return c, err
@@ -437,6 +440,7 @@ func (p bookingPages) wanted() (v booking.View, err error) {
 		}
 		return v, err
 	}
+	v.On = p.user().Email != ""
 	v.Settings = rules.Settings{
 		Access: rules.Public, Minutes: []int{30}, NoticeHours: rules.DefaultNotice,
 		HorizonDays: rules.DefaultHorizon, Language: p.lang.Tag(),

@@ -287,7 +287,7 @@ func (h *house) events(u calendar.User) string {
 // A visitor without an account chooses, confirms, moves and cancels. The owner's calendar shows each step.
 func TestBooking(t *testing.T) {
 	eachBooking(t, func(h *house, s *booking.Service, l *letters) {
-		v, _ := h.host(s, nil)
+		v, cal := h.host(s, nil)
 		b := h.browser()
 		b.get("/book/talk-ann?zone=America/New_York").shows(http.StatusOK, "Talk", "Ms ann", "Monday 4 May", "03:00")
 		form := b.get("/book/talk-ann?start=2026-05-04T07:00:00Z&minutes=60&zone=Europe/Berlin")
@@ -296,7 +296,8 @@ func TestBooking(t *testing.T) {
 			"start", "2026-05-04T07:00:00Z", "minutes", "60", "zone", "Europe/Berlin", "name", "Eve\u202e <b>",
 			"address", "eve@example.com", "answer-0", "Boats",
 		}
-		b.post("/book/talk-ann", fields...).shows(http.StatusOK, "Check your email", "eve@example.com")
+		sent := b.post("/book/talk-ann", fields...).shows(http.StatusOK, "Check your email", "eve@example.com")
+		b.get(sent.link("Wrong address?")).shows(http.StatusOK, "About?", "9:00", "Europe/Berlin")
 		if got := h.events(v.Owner); got != "4 07:00 Talk: Eve <b> (not confirmed yet) TENTATIVE" {
 			t.Errorf("held: %s", got)
 		}
@@ -323,10 +324,21 @@ func TestBooking(t *testing.T) {
 		if len(waiting) != 1 || waiting[0].Method != calendar.MethodRequest {
 			t.Errorf("the visitor gets %v, want an invitation", waiting)
 		}
+		if got := h.storedBy(v.Owner, cal, "Talk: Eve <b>"); !agreed(got) {
+			t.Errorf("the visitor has not agreed:\n%s", got)
+		}
+		told := l.sent[len(l.sent)-2]
+		if !strings.HasPrefix(told, "eve@example.com\nBooked: Talk\n") || !strings.Contains(told, "9:00") ||
+			!strings.Contains(told, "moves or cancels the booking:\nhttps://cal.example.org"+link+"\n") {
+			t.Errorf("the visitor got %s", told)
+		}
 		b.get(link+"?move=1&zone=Europe/Berlin").shows(http.StatusOK, "Tuesday 5 May")
 		b.post(link, "do", "move", "start", "2026-05-05T08:00:00Z").shows(http.StatusOK, "This time is booked", "10:00")
 		if got := h.events(v.Owner); got != "5 08:00 Talk: Eve <b> CONFIRMED" {
 			t.Errorf("moved: %s", got)
+		}
+		if got := h.storedBy(v.Owner, cal, "Talk: Eve <b>"); !agreed(got) {
+			t.Errorf("the visitor has not agreed to their own move:\n%s", got)
 		}
 		b.post(link, "do", "move", "start", "2026-05-05T03:00:00Z").shows(http.StatusUnprocessableEntity, "not free")
 		b.post(link, "do", "cancel").shows(http.StatusOK, "This booking is cancelled")
@@ -336,6 +348,29 @@ func TestBooking(t *testing.T) {
 		if told := l.last(t); !strings.HasPrefix(told, "ann@example.org\nBooking cancelled") {
 			t.Errorf("the owner got %s", told)
 		}
+	})
+}
+
+// agreed reports whether the visitor of an event has accepted, and is not asked.
+func agreed(data string) bool {
+	return strings.Contains(data, "PARTSTAT=ACCEPTED") && strings.Contains(data, "mailto:eve@example.com") &&
+		!strings.Contains(data, "RSVP")
+}
+
+// A new page is switched on, if its owner has a mail address. The list says what to do with one that is off.
+func TestNewBookingPageIsOn(t *testing.T) {
+	eachBooking(t, func(h *house, s *booking.Service, _ *letters) {
+		ann := h.user("ann")
+		h.made(ann, "Work")
+		b := h.as("ann")
+		b.get("booking/new").submit("booking/new", "title", "Before", "name", "before-ann", "do", "save").
+			shows(http.StatusOK, "Before switched off", "Add your email address to your account first")
+		h.mail(&ann, "ann@example.org")
+		b.get("booking").shows(http.StatusOK, "tick “Visitors can open this page” and save")
+		b.get("booking/new").submit("booking/new", "title", "Talk", "name", "talk-ann", "do", "save").
+			shows(http.StatusOK, "Talk https://cal.example.org/book/talk-ann")
+		h.browser().get("/book/talk-ann").shows(http.StatusOK, "Talk")
+		h.browser().get("/book/before-ann").shows(http.StatusNotFound)
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/schedule"
 )
 
 // Claim makes a change of a hold's event depend on calendars that the caller has read, so that two changes cannot take
@@ -21,8 +22,8 @@ type Claim struct {
 // decides again.
 var ErrReadAgain = errors.New("a calendar has changed since it was read")
 
-// EditClaimed is EditObject under a claim. NotFound if the hold is not as the claim has it, also if the event is: another
-// request was faster.
+// EditClaimed is EditObject under a claim. The visitor of the hold has agreed to the new time. NotFound if the hold is not
+// as the claim has it, also if the event is: another request was faster.
 func (s *Ledger) EditClaimed(
 	ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, e Edit, by Claim,
 ) (Edited, error) {
@@ -36,6 +37,7 @@ func (s *Ledger) EditClaimed(
 			checked = true
 			return by.check(ctx, w)
 		},
+		agreed: schedule.AddressOf(by.Now.Address),
 	}
 	edited, err := r.run(ctx, uid, e.When)
 	if err == nil && !checked {

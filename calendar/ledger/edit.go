@@ -115,7 +115,7 @@ type revision struct {
 	do      revise
 	// along is a further step in the same transaction, or nil.
 	along func(context.Context, *work) error
-	// agreed is the attendee who proposed the new times; "" if there is none.
+	// agreed is the attendee who chose the new times; "" if there is none.
 	agreed schedule.Address
 }
 

@@ -229,7 +229,7 @@ func (r Rules) settle(old, prior, now *reading, is Self, asks asking) map[Person
 				continue // restored instances and attendees have their answers
 			}
 			settleAnswer(p, line, again)
-			if again && r.Agreed != "" && r.who(to) == r.who(r.Agreed) {
+			if (again || line == nil) && r.Agreed != "" && r.who(to) == r.who(r.Agreed) {
 				setParam(p, paramPartstat, Accepted)
 				setParam(p, paramRSVP, "")
 			}

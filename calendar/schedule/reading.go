@@ -27,7 +27,7 @@ type Rules struct {
 	CalledOff int
 	// Origin is the series that a new event was split from: its answers stay where the times do. It is nil otherwise.
 	Origin *content.Object
-	// Agreed is the attendee who proposed the new times, and is not asked for them; "" if there is none.
+	// Agreed is the attendee who chose the new times, and is not asked for them; "" if there is none.
 	Agreed Address
 	// Comment is for the recipients of cancellations, and for the organizer of a declined event.
 	Comment string

@@ -35,6 +35,8 @@ type words struct {
 	Invited string
 	// Answer is the link to answer.
 	Answer string
+	// Agreed is set if the recipient has accepted already.
+	Agreed bool
 	// Over is set if the recipient can no longer answer.
 	Over bool
 	lang *locale.Language
@@ -56,7 +58,11 @@ func (e Envelope) words(now *source) words {
 		who = string(e.From)
 	}
 	was, told := e.before()
+	w.Agreed = e.Method == calendar.MethodRequest && myStatus(v, e.To) == "ACCEPTED"
 	s := sentence(e.Method, now, told)
+	if w.Agreed && !told {
+		s = "booked"
+	}
 	if said, ok := answers[myStatus(v, e.From)]; ok && e.Method == calendar.MethodReply {
 		s = said
 	}

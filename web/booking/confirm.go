@@ -96,6 +96,7 @@ func (s *Service) Confirm(ctx context.Context, token string) (Booking, error) {
 	}
 	if err == nil {
 		b.Hold = next
+		s.tellVisitor(ctx, b, token)
 		s.tellOwner(ctx, b, "mail.booking.booked")
 	}
 	return b, err

@@ -21,6 +21,22 @@ func (s *Service) tellOwner(ctx context.Context, b Booking, id string) {
 	}
 }
 
+// tellVisitor mails a visitor that the time is booked, with the link for changes. The invitation for their calendar
+// comes apart. It is not worth an error: the page says it, and the first mail has the link, too.
+func (s *Service) tellVisitor(ctx context.Context, b Booking, token string) {
+	l, in := locale.Match(b.Language), b.View.Zone.Location()
+	if theirs, err := time.LoadLocation(b.Zone); err == nil {
+		in = theirs
+	}
+	text := l.Text("mail.booking.sure", "title", b.View.Title, "owner", b.View.Owner.Title(),
+		"when", outside.When(l, b.Start, in, "")) + "\n\n" + l.Text("mail.booking.change") + "\n" +
+		s.Root.JoinPath(LinkPath, token).String() + "\n"
+	subject := l.Text("mail.subject.booked", "title", b.View.Title)
+	if err := s.Mailer.Send(context.WithoutCancel(ctx), b.Address, "", subject, text, l); err != nil {
+		s.Logger.WarnContext(ctx, "the visitor of a booking page got no mail", slog.Any("error", err))
+	}
+}
+
 // languageOf returns the owner's language.
 func languageOf(v View) *locale.Language { return locale.Match(v.Owner.Languages()...) }
 
