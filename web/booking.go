@@ -398,6 +398,8 @@ type bookingContent struct {
 	Asked             []rules.Question
 	// Numbers has the number of each question.
 	Numbers []int
+	// OpenDate and ClosedDate are examples.
+	OpenDate, ClosedDate string
 }
 
 // wanted returns the page that the path names, or a new one.
@@ -429,6 +431,7 @@ func (p bookingPages) one() (bookingContent, error) {
 func (p bookingPages) content(ctx context.Context, v booking.View) (c bookingContent, err error) {
 	c.View, c.New = v, v.ID == ""
 	c.OwnHours, c.OwnBusy = v.Hours != nil, v.Busy != nil
+	c.OpenDate, c.ClosedDate = openDate, closedDate
 	if !c.New {
 		c.Address = p.Bookings.Address(v)
 	}
@@ -474,8 +477,8 @@ var accessTexts = map[rules.Access]string{
 // mostAsked is the number of questions in the form.
 const mostAsked = 5
 
-// read reads the form into a page.
-func (p bookingPages) read(v booking.View) booking.View {
+// read reads the form into a page. The page is complete even if a setting cannot be read.
+func (p bookingPages) read(v booking.View) (booking.View, error) {
 	number := func(name string) int {
 		n, err := strconv.Atoi(cmp.Or(p.field(name), "0"))
 		if err != nil {
@@ -511,8 +514,13 @@ func (p bookingPages) read(v booking.View) booking.View {
 			})
 		}
 	}
-	return v
+	var err error
+	v.Dates, err = rules.ReadDates(p.field("dates"))
+	return v, err
 }
+
+// openDate and closedDate are examples of dates with hours.
+const openDate, closedDate = "2027-05-02 10:00-12:00", "2026-12-24 -"
 
 // wrongFields are the ids of texts about settings that need more than the bounds.
 var wrongFields = map[string]string{
@@ -525,6 +533,9 @@ func (p bookingPages) refused(err error) error {
 	wrong, ok := errors.AsType[*rules.Error](err)
 	if !ok {
 		return err
+	}
+	if wrong.Field == "dates" && wrong.Text != "" {
+		return p.wrong("booking.wrong-dates", "line", excerpt(wrong.Text), "open", openDate, "closed", closedDate)
 	}
 	if id := wrongFields[wrong.Field]; id != "" {
 		return p.wrong(id)
@@ -547,8 +558,11 @@ func (p bookingPages) change() error {
 	default:
 		return errMissing()
 	}
-	v = p.read(v)
-	if _, err := p.Bookings.Save(ctx, p.user(), v); err != nil {
+	v, err = p.read(v)
+	if err == nil {
+		_, err = p.Bookings.Save(ctx, p.user(), v)
+	}
+	if err != nil {
 		c, failed := p.content(ctx, v)
 		if failed != nil {
 			return failed

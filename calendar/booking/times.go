@@ -15,6 +15,8 @@ type Offer struct {
 	// Week has the hours of each weekday; a day without parts is closed. Zone is the zone of these clocks.
 	Week Week
 	Zone *time.Location
+	// Dates has the hours of single dates, such as 2026-12-24, in place of the weekday's.
+	Dates map[string][]slot.Break
 	// Length is the length of a booking. Before and After are free times around it.
 	Length, Before, After time.Duration
 	// Earliest and Latest bound the start of a booking. Earliest is the current time plus the notice.
@@ -114,11 +116,19 @@ func (o Offer) fits(s slot.Slot, busy []freebusy.Period) bool {
 	})
 }
 
+// parts returns the hours of a day, on its clock.
+func (o Offer) parts(noon time.Time) []slot.Break {
+	if own, has := o.Dates[noon.Format(time.DateOnly)]; has {
+		return own
+	}
+	return o.Week[noon.Weekday()]
+}
+
 // open returns the parts of a day. If the clocks change that day, a part has only the moments when the clock shows a
 // time within it, and may consist of two pieces.
 func (o Offer) open(noon time.Time) []slot.Slot {
 	var list []slot.Slot
-	for _, part := range o.Week[noon.Weekday()] {
+	for _, part := range o.parts(noon) {
 		if !o.changes(noon) {
 			list = append(list, slot.Slot{Start: o.at(noon, part.From), End: o.at(noon, part.Until)})
 			continue

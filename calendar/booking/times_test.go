@@ -3,6 +3,7 @@ package booking_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,7 +24,11 @@ type judge struct {
 func (j judge) part(at time.Time) int {
 	at = at.In(j.Zone)
 	clock := time.Duration(at.Hour()*60+at.Minute()) * time.Minute
-	for i, part := range j.Week[at.Weekday()] {
+	hours := j.Week[at.Weekday()]
+	if own, has := j.Dates[j.date(at)]; has {
+		hours = own
+	}
+	for i, part := range hours {
 		if part.From <= clock && clock < part.Until {
 			return i
 		}
@@ -126,8 +131,12 @@ func randomJudge(t *testing.T, r *rand.Rand, from time.Time) judge {
 	j := judge{Offer: booking.Offer{
 		Week: randomWeek(r), Zone: zone, Length: time.Duration(1+r.IntN(12)) * 10 * time.Minute,
 		Before: some(4) * 10, After: some(4) * 10, Earliest: from.Add(some(1000)),
-		Latest: from.Add(48*time.Hour + some(2000)), PerDay: r.IntN(4),
+		Latest: from.Add(48*time.Hour + some(2000)), PerDay: r.IntN(4), Dates: map[string][]slot.Break{},
 	}}
+	for range r.IntN(3) {
+		date := from.AddDate(0, 0, r.IntN(4)-1).Format(time.DateOnly)
+		j.Dates[date] = randomWeek(r)[r.IntN(7)]
+	}
 	for range r.IntN(12) {
 		start := from.Add(some(3 * 24 * 60)).Add(time.Duration(r.IntN(2)*30) * time.Second)
 		j.Busy = append(j.Busy, freebusy.Period{
@@ -234,6 +243,7 @@ func TestSettings(t *testing.T) {
 	good := booking.Settings{
 		Title: "Talk", Access: booking.Public, Minutes: []int{30}, HorizonDays: 30, Calendar: "c",
 		Hours: map[string]string{"mon": "09:00-12:00, 13:00-17:00", "tue": ""},
+		Dates: map[string]string{"2026-12-24": "", "2026-05-02": "10:00-12:00"},
 	}
 	if err := good.Check(); err != nil {
 		t.Fatal(err)
@@ -257,6 +267,7 @@ func TestSettings(t *testing.T) {
 		"title":     func(s *booking.Settings) { s.Title = "" },
 		"minutes":   func(s *booking.Settings) { s.Minutes = []int{1} },
 		"hours":     func(s *booking.Settings) { s.Hours = map[string]string{"mon": "9 to 5"} },
+		"dates":     func(s *booking.Settings) { s.Dates = map[string]string{"2026-02-30": ""} },
 		"access":    func(s *booking.Settings) { s.Access = "" },
 		"horizon":   func(s *booking.Settings) { s.HorizonDays = 0 },
 		"questions": func(s *booking.Settings) { s.Questions = make([]booking.Question, 6) },
@@ -266,5 +277,31 @@ func TestSettings(t *testing.T) {
 		if err, ok := bad.Check().(*booking.Error); !ok || err.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
+	}
+}
+
+func TestReadDates(t *testing.T) {
+	t.Parallel()
+	text := "2026-05-02 10:00-12:00, 13:00-14:00\n2026-12-24 -\n"
+	dates, err := booking.ReadDates("\r\n 2026-12-24  –\r\n2026-05-02: 10:00-12:00,  13:00-14:00\r\n")
+	if again := (booking.Settings{Dates: dates}).DatesText(); err != nil || again != text {
+		t.Errorf("%q, %v", again, err)
+	}
+	for _, bad := range []string{
+		"24.12.2026 -", "2026-02-30 -", "2026-12-24 12:00-10:00", "2026-12-24 closed", "2026-12-24\n2026-12-24 -",
+	} {
+		lines := strings.Split(bad, "\n")
+		if _, err := booking.ReadDates(bad); err == nil || err.(*booking.Error).Text != lines[len(lines)-1] {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	many := booking.Settings{
+		Title: "Talk", Access: booking.Public, Minutes: []int{30}, HorizonDays: 30, Dates: map[string]string{},
+	}
+	for n := range 61 {
+		many.Dates[time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)] = ""
+	}
+	if err, ok := many.Check().(*booking.Error); !ok || err.Field != "dates" || err.Most != 60 {
+		t.Errorf("61 dates: %v", err)
 	}
 }

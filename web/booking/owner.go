@@ -2,6 +2,7 @@ package booking
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"time"
 
@@ -42,6 +43,9 @@ func (s *Service) Page(ctx context.Context, u calendar.User, id calendar.Booking
 // is a [*rules.Error] with the field that is wrong.
 func (s *Service) Save(ctx context.Context, u calendar.User, v View) (calendar.BookingPageID, error) {
 	v.Title, v.Text, v.Location = line(v.Title), plain(v.Text), line(v.Location)
+	past := s.Now().AddDate(0, 0, -1).UTC().Format(time.DateOnly) // in every zone
+	v.Dates = maps.Clone(v.Dates)
+	maps.DeleteFunc(v.Dates, func(date, _ string) bool { return date < past })
 	if err := v.Settings.Check(); err != nil {
 		return "", err
 	}
