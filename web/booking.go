@@ -35,6 +35,7 @@ func (h *Handler) bookingPages() []page {
 	return append(pages,
 		get("booking/{page}", people, showing("bookingpage", bookingPages.one)),
 		post("booking/{page}", people, bookingPages.change),
+		post("booking", people, bookingPages.answer),
 		get(bookRoot+"{name}", anybody, visitorPages.page),
 		post(bookRoot+"{name}", anybody, visitorPages.hold),
 		get(bookRoot+"{name}/"+booking.TimesPath, anybody, visitorPages.apiTimes),
@@ -81,6 +82,8 @@ type bookContent struct {
 	// Zone is the name of the visitor's zone, Minutes the chosen length.
 	Zone    string
 	Minutes int
+	// With names the people whom the visitor meets.
+	With string
 	// Path is the page's own address, Token the visitor's link while a booking is moved.
 	Path, Token string
 	// Chosen is the chosen time in words, Start in UTC. With it, the page shows the form.
@@ -109,7 +112,7 @@ func (p visitorPages) open() (c bookContent, err error) {
 		return c, p.problem(err)
 	}
 	p.adapt(c.View)
-	c.Path, c.Markup = p.href(bookRoot+c.View.Name), p.Bookings.Markup(c.View)
+	c.Path, c.Markup, c.With = p.href(bookRoot+c.View.Name), p.Bookings.Markup(c.View), c.View.With()
 	if p.signedIn() {
 		c.Name, c.Address = p.user().Title(), p.user().Email
 	}
@@ -281,9 +284,11 @@ func (p visitorPages) link() error {
 
 // moveTimes shows the free times for a booking that is moved.
 func (p visitorPages) moveTimes(b booking.Booking, wrong error) error {
-	c := bookContent{View: b.View, Token: p.r.PathValue("token"), Path: p.href(linkRoot + p.r.PathValue("token"))}
+	c := bookContent{
+		View: b.View, With: b.With(), Token: p.r.PathValue("token"), Path: p.href(linkRoot + p.r.PathValue("token")),
+	}
 	q, err := p.choose(&c, b.Minutes())
-	q.Own, c.Lengths = b.ID, nil
+	q.Moved, c.Lengths = &b, nil
 	return p.times(c, q, cmp.Or(wrong, err))
 }
 
@@ -294,7 +299,7 @@ func (p visitorPages) offerAgain(b booking.Booking, lost error) error {
 		return p.problem(lost)
 	}
 	p.adapt(v)
-	c := bookContent{View: v, Path: p.href(bookRoot + v.Name)}
+	c := bookContent{View: v, With: v.With(), Path: p.href(bookRoot + v.Name)}
 	q, err := p.choose(&c, 0)
 	if err != nil {
 		return err
@@ -358,6 +363,16 @@ type bookingsContent struct {
 	Ready    bool
 	Pages    []ownPage
 	Bookings []ownBooking
+	// Included are pages of others that name the user.
+	Included []inclusion
+}
+
+// inclusion is another user's page in the list.
+type inclusion struct {
+	booking.Inclusion
+	// Meaning says what the user agrees to, Who who can open the page. Agreed is set if the user has agreed.
+	Meaning, Who string
+	Agreed       bool
 }
 
 func (p bookingPages) list() (c bookingsContent, err error) {
@@ -377,7 +392,42 @@ func (p bookingPages) list() (c bookingsContent, err error) {
 	for _, h := range held {
 		c.Bookings = append(c.Bookings, ownBooking{p.clock().Moment(h.Start), titles[h.Page], h.Name, h.Address})
 	}
+	if err != nil {
+		return c, err
+	}
+	others, err := p.Bookings.Included(p.r.Context(), p.user())
+	for _, one := range others {
+		c.Included = append(c.Included, inclusion{
+			one, p.lang.Text(booking.TermsText(one.View)), p.lang.Text(accessTexts[one.Access]),
+			one.Answer == calendar.Agreed,
+		})
+	}
 	return c, err
+}
+
+// answer stores the user's answer to a page that names them.
+func (p bookingPages) answer() error {
+	agrees := p.field("do") == "agree"
+	if !agrees && p.field("do") != "refuse" {
+		return errMissing()
+	}
+	id := calendar.BookingPageID(p.field("page"))
+	err := p.Bookings.Answer(p.r.Context(), p.user(), id, p.field("terms"), agrees)
+	switch {
+	case errors.Is(err, booking.ErrMissing):
+		return errMissing()
+	case errors.Is(err, booking.ErrTerms):
+		err = p.wrong("booking.terms-changed")
+	case err == nil:
+		return p.done("booking", "saved")
+	default:
+		err = p.refused(err)
+	}
+	c, failed := p.list()
+	if failed != nil {
+		return failed
+	}
+	return p.again("bookings", c, err)
 }
 
 // newPage is the id of the form for a new page.
@@ -396,6 +446,10 @@ type bookingContent struct {
 	Accesses, Targets []choice
 	Counting, Tongues []choice
 	Asked             []rules.Question
+	// Ways are the ways to meet, Names the names of the people, Answers says whether they take part.
+	Ways    []choice
+	Names   string
+	Answers []string
 	// Numbers has the number of each question.
 	Numbers []int
 	// OpenDate and ClosedDate are examples.
@@ -440,6 +494,13 @@ func (p bookingPages) content(ctx context.Context, v booking.View) (c bookingCon
 		lengths = append(lengths, strconv.Itoa(m))
 	}
 	c.Lengths = strings.Join(lengths, ", ")
+	for _, way := range []rules.Together{rules.AnyOfUs, rules.AllOfUs} {
+		c.Ways = append(c.Ways, choice{string(way), p.lang.Text(wayTexts[way]), way == v.Together})
+	}
+	for _, one := range v.People {
+		c.Names += one.Name + "\n"
+		c.Answers = append(c.Answers, p.lang.Text(answerTexts[one.Answer], "name", one.Title()))
+	}
 	for n := range slot.Weekdays {
 		day := (p.user().FirstDay() + time.Weekday(n)) % time.Weekday(len(slot.Weekdays))
 		c.Days = append(c.Days, dayHours{slot.Weekdays[day], p.lang.Weekday(day), v.Hours[slot.Weekdays[day]]})
@@ -474,6 +535,17 @@ var accessTexts = map[rules.Access]string{
 	rules.Public: "booking.access-public", rules.Secret: "booking.access-secret", rules.Users: "booking.access-users",
 }
 
+// wayTexts are the ids of the words for the ways to meet, answerTexts for the answers of people.
+var (
+	wayTexts = map[rules.Together]string{
+		rules.AnyOfUs: "booking.together-any", rules.AllOfUs: "booking.together-all",
+	}
+	answerTexts = map[calendar.BookingAnswer]string{
+		calendar.NotAnswered: "booking.answer-none", calendar.Agreed: "booking.answer-yes",
+		calendar.Refused: "booking.answer-no",
+	}
+)
+
 // mostAsked is the number of questions in the form.
 const mostAsked = 5
 
@@ -491,7 +563,7 @@ func (p bookingPages) read(v booking.View) (booking.View, error) {
 		Title: p.field("title"), Text: p.field("text"), Access: rules.Access(p.field("access")),
 		Location: p.field("location"), Language: p.field("language"), Before: number("before"), After: number("after"),
 		NoticeHours: number("notice"), HorizonDays: number("horizon"), PerDay: number("per-day"),
-		Calendar: p.field("calendar"),
+		Calendar: p.field("calendar"), Together: rules.Together(p.field("together")),
 	}
 	commas := func(r rune) bool { return strings.ContainsRune(" ,;", r) }
 	for text := range strings.FieldsFuncSeq(p.field("minutes"), commas) {
@@ -514,9 +586,19 @@ func (p bookingPages) read(v booking.View) (booking.View, error) {
 			})
 		}
 	}
+	before := v.People
+	people, unknown := p.Bookings.Named(p.r.Context(), p.user(), p.field("people"))
+	v.People = people
+	for i := range people {
+		for _, was := range before {
+			if was.ID == people[i].ID {
+				people[i].Answer = was.Answer
+			}
+		}
+	}
 	var err error
 	v.Dates, err = rules.ReadDates(p.field("dates"))
-	return v, err
+	return v, cmp.Or(err, unknown)
 }
 
 // openDate and closedDate are examples of dates with hours.
@@ -533,6 +615,9 @@ func (p bookingPages) refused(err error) error {
 	wrong, ok := errors.AsType[*rules.Error](err)
 	if !ok {
 		return err
+	}
+	if wrong.Field == "people" && wrong.Text != "" {
+		return p.wrong("booking.wrong-people", "name", excerpt(wrong.Text))
 	}
 	if wrong.Field == "dates" && wrong.Text != "" {
 		return p.wrong("booking.wrong-dates", "line", excerpt(wrong.Text), "open", openDate, "closed", closedDate)

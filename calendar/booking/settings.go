@@ -29,6 +29,22 @@ const (
 // Accesses lists the kinds of access.
 var Accesses = []Access{Public, Secret, Users}
 
+// Together says how the people of a page meet a visitor.
+type Together string
+
+// The ways to meet.
+const (
+	// Alone is a page of its owner alone.
+	Alone Together = ""
+	// AnyOfUs gives the booking to one person who is free.
+	AnyOfUs Together = "any"
+	// AllOfUs invites everyone, when all are free.
+	AllOfUs Together = "all"
+)
+
+// MostPeople is the maximum number of people of a page in addition to its owner.
+const MostPeople = 10
+
 // Settings are the settings of a page, as they are stored. The JSON names must not change.
 type Settings struct {
 	Title    string `json:"title"`
@@ -57,6 +73,8 @@ type Settings struct {
 	// Busy are the ids of the calendars that count as busy, in addition to Calendar. Nil means all that count for
 	// their owner.
 	Busy []string `json:"busy,omitempty"`
+	// Together says how the owner and the page's people meet a visitor.
+	Together Together `json:"together,omitempty"`
 	// Questions are for the visitor.
 	Questions []Question `json:"questions,omitempty"`
 }
@@ -138,6 +156,9 @@ func (s Settings) Check() error {
 	}
 	if !slices.Contains(Accesses, s.Access) {
 		return &Error{Field: "access"}
+	}
+	if !slices.Contains([]Together{Alone, AnyOfUs, AllOfUs}, s.Together) {
+		return &Error{Field: "together"}
 	}
 	if _, err := readWeek(s.Hours); err != nil {
 		return err
@@ -251,6 +272,6 @@ func (s Settings) Offer(week Week, zone *time.Location, minutes int, now time.Ti
 		Week: week, Dates: dates, Zone: zone, Length: time.Duration(minutes) * time.Minute,
 		Before: time.Duration(s.Before) * time.Minute, After: time.Duration(s.After) * time.Minute,
 		Earliest: now.Add(time.Duration(s.NoticeHours) * time.Hour), Latest: now.AddDate(0, 0, s.HorizonDays),
-		PerDay: s.PerDay,
+		PerDay: s.PerDay, Any: s.Together == AnyOfUs,
 	}
 }

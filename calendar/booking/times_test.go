@@ -3,6 +3,7 @@ package booking_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,13 +43,37 @@ func (j judge) same(a, b time.Time) bool { return j.part(a) == j.part(b) && j.da
 func (j judge) date(at time.Time) string { return at.In(j.Zone).Format(time.DateOnly) }
 
 // busy reports whether something of a kind takes place in the minute that begins at a moment.
-func (j judge) busy(at time.Time, unavailable bool) bool {
-	for _, p := range j.Busy {
+func busy(all []freebusy.Period, at time.Time, unavailable bool) bool {
+	for _, p := range all {
 		if (p.Type == freebusy.Unavailable) == unavailable && p.Start.Before(at.Add(time.Minute)) && at.Before(p.End) {
 			return true
 		}
 	}
 	return false
+}
+
+// free reports whether a person is free from start to end, and in the minutes around that.
+func (j judge) free(all []freebusy.Period, start, end time.Time) bool {
+	for at := start.Add(-j.Before); at.Before(end.Add(j.After)); at = at.Add(time.Minute) {
+		within := !at.Before(start) && at.Before(end)
+		if busy(all, at, false) || within && busy(all, at, true) {
+			return false
+		}
+	}
+	return true
+}
+
+// who returns the numbers of the people who can take a booking.
+func (j judge) who(start, end time.Time) (list []int) {
+	for i, all := range j.People {
+		if j.free(all, start, end) {
+			list = append(list, i)
+		}
+	}
+	if !j.Any && len(list) < len(j.People) {
+		return nil
+	}
+	return list
 }
 
 func (j judge) offers(start time.Time) bool {
@@ -57,12 +82,7 @@ func (j judge) offers(start time.Time) bool {
 	}
 	end := start.Add(j.Length)
 	for at := start; at.Before(end); at = at.Add(time.Minute) {
-		if !j.same(at, start) || j.busy(at, true) {
-			return false
-		}
-	}
-	for at := start.Add(-j.Before); at.Before(end.Add(j.After)); at = at.Add(time.Minute) {
-		if j.busy(at, false) {
+		if !j.same(at, start) || busy(j.Room, at, true) || busy(j.Room, at, false) {
 			return false
 		}
 	}
@@ -80,7 +100,7 @@ func (j judge) offers(start time.Time) bool {
 			booked++
 		}
 	}
-	return since%step == 0 && (j.PerDay == 0 || booked < j.PerDay)
+	return since%step == 0 && (j.PerDay == 0 || booked < j.PerDay) && len(j.who(start, end)) > 0
 }
 
 // zones are clocks that change at 2:00, at 1:00 UTC, at midnight, by half an hour, and never. Samoa skipped a day.
@@ -137,11 +157,22 @@ func randomJudge(t *testing.T, r *rand.Rand, from time.Time) judge {
 		date := from.AddDate(0, 0, r.IntN(4)-1).Format(time.DateOnly)
 		j.Dates[date] = randomWeek(r)[r.IntN(7)]
 	}
-	for range r.IntN(12) {
-		start := from.Add(some(3 * 24 * 60)).Add(time.Duration(r.IntN(2)*30) * time.Second)
-		j.Busy = append(j.Busy, freebusy.Period{
-			Start: start, End: start.Add(time.Minute + some(200)), Type: freebusy.Tentative + freebusy.Type(r.IntN(3)),
-		})
+	j.Any = r.IntN(2) == 0
+	random := func() (list []freebusy.Period) {
+		for range r.IntN(12) {
+			start := from.Add(some(3 * 24 * 60)).Add(time.Duration(r.IntN(2)*30) * time.Second)
+			list = append(list, freebusy.Period{
+				Start: start, End: start.Add(time.Minute + some(200)),
+				Type: freebusy.Tentative + freebusy.Type(r.IntN(3)),
+			})
+		}
+		return list
+	}
+	for range 1 + max(0, r.IntN(5)-1) {
+		j.People = append(j.People, random())
+	}
+	if r.IntN(3) == 0 {
+		j.Room = random()
 	}
 	for range r.IntN(4) {
 		j.Booked = append(j.Booked, from.Add(some(3*24*60)))
@@ -175,12 +206,36 @@ func TestTimesAgainstTheRule(t *testing.T) {
 				t.Fatalf("seed %d, %s, %v: %s is offered: %v, want %v\n%+v\n%+v", seed, j.Zone, j.Length,
 					at.In(j.Zone), offered[at], want, j.Week, j.Taken)
 			}
-			if want {
-				seen++
+			if !want {
+				continue
+			}
+			seen++
+			end := at.Add(j.Length)
+			if got, want := j.Free(at, j.Taken), j.who(at, end); !slices.Equal(got, want) {
+				t.Fatalf("seed %d: %v are free at %s, want %v", seed, got, at, want)
 			}
 		}
 	}
 	t.Logf("seed %d: %d offered times were right", seed, seen)
+}
+
+// alone is one person who is free.
+var alone = booking.Taken{People: [][]freebusy.Period{nil}}
+
+// Without a person, no time is free.
+func TestNoPeople(t *testing.T) {
+	t.Parallel()
+	from := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+	o := booking.Offer{Zone: time.UTC, Length: time.Hour, Earliest: from, Latest: from.AddDate(0, 0, 7)}
+	o.Week[time.Tuesday] = []slot.Break{{From: 9 * time.Hour, Until: 11 * time.Hour}}
+	for _, o.Any = range []bool{true, false} {
+		if got := len(o.Times(from, o.Latest, alone)); got != 3 {
+			t.Errorf("one person: %d times", got)
+		}
+		if got := o.Times(from, o.Latest, booking.Taken{}); len(got) > 0 {
+			t.Errorf("nobody is free at %v", got)
+		}
+	}
 }
 
 // A day of 23 or 25 hours offers what its clock shows: no time that is skipped, and none twice that is outside.
@@ -205,7 +260,7 @@ func TestClockChange(t *testing.T) {
 		}
 		o.Week[time.Sunday] = []slot.Break{{From: 90 * time.Minute, Until: 4 * time.Hour}}
 		var got string
-		for i, s := range o.Times(c.day, c.day.AddDate(0, 0, 1), booking.Taken{}) {
+		for i, s := range o.Times(c.day, c.day.AddDate(0, 0, 1), alone) {
 			if i > 0 {
 				got += ", "
 			}
@@ -224,10 +279,10 @@ func BenchmarkMonth(b *testing.B) {
 	for day := range o.Week {
 		o.Week[day] = []slot.Break{{From: 9 * time.Hour, Until: 17 * time.Hour}}
 	}
-	var taken booking.Taken
+	taken := booking.Taken{People: make([][]freebusy.Period, 10)}
 	for i := range 600 {
 		start := from.Add(time.Duration(i) * 72 * time.Minute)
-		taken.Busy = append(taken.Busy, freebusy.Period{
+		taken.People[i%10] = append(taken.People[i%10], freebusy.Period{
 			Start: start, End: start.Add(30 * time.Minute), Type: freebusy.Busy,
 		})
 	}

@@ -16,6 +16,8 @@ func bookingPageTests() []test {
 		{"holds are limited", holdsAreLimited},
 		{"the limit holds for requests at the same time", holdsAreLimitedAtOnce},
 		{"a hold follows its event", holdFollowsItsEvent},
+		{"people of a page agree and refuse", bookingPeopleAnswer},
+		{"a hold gets another host once", holdIsRehomed},
 	}
 }
 
@@ -25,7 +27,7 @@ func (b *bundle) bookingPage(owner calendar.User, name string) calendar.BookingP
 		ID: calendar.BookingPageID(b.id("page")), Owner: owner.ID, Name: name, On: true, Created: b.now(),
 		Settings: []byte(`{"title":"Talk"}`),
 	}
-	b.must(b.InsertBookingPage(b.Context(), p, 3))
+	b.must(b.InsertBookingPage(b.Context(), p, nil, 3))
 	return p
 }
 
@@ -57,15 +59,15 @@ func bookingPageIsKept(b *bundle) {
 	gives(b, "by id", first)(b.BookingPage(b.Context(), first.ID))
 	taken := first
 	taken.ID, taken.Owner = "other", bob.ID
-	b.refused(b.InsertBookingPage(b.Context(), taken, 3), calendar.Exists, "")
+	b.refused(b.InsertBookingPage(b.Context(), taken, nil, 3), calendar.Exists, "")
 	second.Name = "talk"
-	b.refused(b.UpdateBookingPage(b.Context(), second), calendar.Exists, "")
+	b.refused(b.UpdateBookingPage(b.Context(), second, nil, false), calendar.Exists, "")
 	second.Name, second.On, second.Settings = "swim", false, []byte(`{}`)
-	b.must(b.UpdateBookingPage(b.Context(), second))
+	b.must(b.UpdateBookingPage(b.Context(), second, nil, false))
 	gives(b, "changed", second)(b.BookingPage(b.Context(), second.ID))
 	theirs := second
 	theirs.Owner = bob.ID
-	b.refused(b.UpdateBookingPage(b.Context(), theirs), calendar.NotFound, "")
+	b.refused(b.UpdateBookingPage(b.Context(), theirs, nil, false), calendar.NotFound, "")
 	b.refused(b.DeleteBookingPage(b.Context(), bob.ID, second.ID), calendar.NotFound, "")
 	b.placed(b.hold(second, "t", "eve@example.com", "n"))
 	b.must(b.DeleteBookingPage(b.Context(), ann.ID, second.ID))
@@ -81,7 +83,7 @@ func bookingPagesAreLimited(b *bundle) {
 		b.bookingPage(ann, name)
 	}
 	more := calendar.BookingPage{ID: "d", Owner: ann.ID, Name: "d", Created: b.now()}
-	b.refused(b.InsertBookingPage(b.Context(), more, 3), calendar.TooLarge, "")
+	b.refused(b.InsertBookingPage(b.Context(), more, nil, 3), calendar.TooLarge, "")
 }
 
 func holdIsConfirmedOnce(b *bundle) {
@@ -192,4 +194,56 @@ func holdFollowsItsEvent(b *bundle) {
 	gives(b, "without an event", []calendar.Hold{gone})(b.HoldsOf(b.Context(), ann.ID, b.now()))
 	b.givesNone("over")(b.HoldsOf(b.Context(), ann.ID, h.End))
 	b.givesNone("of another")(b.HoldsOf(b.Context(), b.user("bob").ID, b.now()))
+}
+
+func bookingPeopleAnswer(b *bundle) {
+	ann, bob, eve := b.user("ann"), b.user("bob"), b.user("eve")
+	p := b.bookingPage(ann, "talk")
+	set := func(again bool, people ...calendar.UserID) {
+		b.Helper()
+		b.must(b.UpdateBookingPage(b.Context(), p, people, again))
+	}
+	people := func(want ...calendar.BookingPerson) {
+		b.Helper()
+		gives(b, "people", want)(b.BookingPeople(b.Context(), p.ID))
+	}
+	set(false, eve.ID, bob.ID)
+	people(calendar.BookingPerson{User: eve.ID}, calendar.BookingPerson{User: bob.ID})
+	gives(b, "the request", []calendar.BookingRequest{{Page: p}})(b.BookingPagesWith(b.Context(), bob.ID))
+	b.must(b.AnswerBookingPage(b.Context(), p, bob.ID, calendar.Agreed))
+	b.must(b.AnswerBookingPage(b.Context(), p, eve.ID, calendar.Refused))
+	b.refused(b.AnswerBookingPage(b.Context(), p, ann.ID, calendar.Agreed), calendar.NotFound, "")
+	set(false, bob.ID)
+	people(calendar.BookingPerson{User: bob.ID, Answer: calendar.Agreed})
+	b.refused(b.AnswerBookingPage(b.Context(), p, eve.ID, calendar.Agreed), calendar.NotFound, "")
+	set(true, bob.ID, eve.ID) // asked again, but not after a refusal
+	people(calendar.BookingPerson{User: bob.ID}, calendar.BookingPerson{User: eve.ID, Answer: calendar.Refused})
+	seen := p
+	p.Settings = []byte(`{"title":"Talk","access":"public"}`)
+	set(false, bob.ID)
+	b.refused(b.AnswerBookingPage(b.Context(), seen, bob.ID, calendar.Agreed), calendar.NotFound, "")
+	b.must(b.AnswerBookingPage(b.Context(), p, bob.ID, calendar.Agreed))
+	set(false)
+	set(false, bob.ID) // an answer ends with the removal
+	people(calendar.BookingPerson{User: bob.ID})
+	b.must(b.DeleteUser(b.Context(), bob.ID))
+	people()
+	b.must(b.DeleteBookingPage(b.Context(), ann.ID, p.ID))
+	b.givesNone("of a deleted page")(b.BookingPagesWith(b.Context(), eve.ID))
+}
+
+func holdIsRehomed(b *bundle) {
+	p := b.bookingPage(b.user("ann"), "talk")
+	h := b.placed(b.hold(p, "one", "eve@example.com", "n"))
+	next, left := h, h
+	next.Host, next.Calendar, next.UID = "bob", "of bob", "uid of two"
+	left.ID, left.Token, left.State, left.Created = "left", []byte("left"), calendar.Ended, time.Unix(0, 0).UTC()
+	b.must(b.RehomeHold(b.Context(), next, left))
+	gives(b, "with another host", next)(b.HoldByToken(b.Context(), []byte("one")))
+	gives(b, "the former event", left)(b.HoldByID(b.Context(), "left"))
+	b.refused(b.RehomeHold(b.Context(), next, left), calendar.NotFound, "")
+	in := []calendar.CalendarID{"cal", "of bob"}
+	gives(b, "in its calendar", []calendar.Hold{next})(b.HoldsIn(b.Context(), in, b.now()))
+	b.givesNone("in another")(b.HoldsIn(b.Context(), in[:1], b.now()))
+	b.givesNone("over")(b.HoldsIn(b.Context(), in, h.End))
 }

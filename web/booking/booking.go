@@ -90,6 +90,8 @@ var (
 	ErrUnread = errors.New("a calendar cannot be checked")
 	// ErrUnsent is the error if the mail with the link cannot be sent.
 	ErrUnsent = errors.New("the mail was not sent")
+	// ErrTerms is the error if a page has changed before a user agreed to it.
+	ErrTerms = errors.New("the page has changed")
 	// ErrAddress, ErrName and ErrAnswer are the errors for a visitor's form.
 	ErrAddress = errors.New("this is no mail address of a visitor")
 	ErrName    = errors.New("the name is missing or too long")
@@ -101,6 +103,8 @@ type View struct {
 	calendar.BookingPage
 	rules.Settings
 	Owner calendar.User
+	// People are the others whom the page names.
+	People []Person
 	// Zone is the owner's.
 	Zone *zone.Zone
 }
@@ -108,9 +112,9 @@ type View struct {
 // has reports whether the page has a length.
 func (v View) has(minutes int) bool { return slices.Contains(v.Minutes, minutes) }
 
-// caller is the owner as the caller of the service.
-func (v View) caller() calendar.Caller {
-	return calendar.Caller{User: v.Owner, Scopes: calendar.ScopeAll, Agent: "booking page"}
+// callerOf returns a user as the caller of the service.
+func callerOf(u calendar.User) calendar.Caller {
+	return calendar.Caller{User: u, Scopes: calendar.ScopeAll, Agent: "booking page"}
 }
 
 // view reads a page and its owner.
@@ -120,6 +124,9 @@ func (s *Service) view(ctx context.Context, p calendar.BookingPage) (v View, err
 		return v, err
 	}
 	if v.Owner, err = s.Store.UserByID(ctx, p.Owner); err != nil {
+		return v, err
+	}
+	if v.People, err = s.people(ctx, v); err != nil {
 		return v, err
 	}
 	if v.Zone, err = zone.Lookup(v.Owner.Timezone); err != nil {
@@ -150,21 +157,31 @@ func (s *Service) opened(ctx context.Context, p calendar.BookingPage, signedIn b
 	return v, err
 }
 
-// counted returns the calendars that count as busy, and the one that gets the bookings. That one always counts.
+// counted returns the owner's calendars that count as busy, and the one that gets the bookings. That one always counts.
 func (s *Service) counted(ctx context.Context, v View) (all []calendar.Calendar, target calendar.Calendar, err error) {
-	own, err := s.Calendars.Calendars(ctx, v.caller())
+	return s.chosen(ctx, v.Owner, func(cal calendar.Calendar) (counts, gets bool) {
+		counts = !cal.Transparent
+		if v.Busy != nil {
+			counts = slices.Contains(v.Busy, string(cal.ID))
+		}
+		return counts, string(cal.ID) == v.Calendar && Bookable(cal)
+	})
+}
+
+// chosen returns a user's calendars that count as busy, and the one that gets the bookings.
+func (s *Service) chosen(
+	ctx context.Context, u calendar.User, by func(calendar.Calendar) (counts, gets bool),
+) (all []calendar.Calendar, target calendar.Calendar, err error) {
+	own, err := s.Calendars.Calendars(ctx, callerOf(u))
 	if err != nil {
 		return nil, target, err
 	}
 	for _, cal := range own {
-		counts := !cal.Transparent
-		if v.Busy != nil {
-			counts = slices.Contains(v.Busy, string(cal.ID))
+		counts, gets := by(cal)
+		if gets {
+			target = cal
 		}
-		if string(cal.ID) == v.Calendar && Bookable(cal) {
-			target, counts = cal, true
-		}
-		if counts {
+		if counts || gets {
 			all = append(all, cal)
 		}
 	}
@@ -186,6 +203,11 @@ func Budget(id calendar.BookingPageID) string { return "booking page " + string(
 
 func (s *Service) meter(ctx context.Context, v View) *meter.Meter {
 	return s.Calendars.MeterOf(ctx, Budget(v.ID))
+}
+
+// newUID returns the UID of a hold's event.
+func (s *Service) newUID() calendar.UID {
+	return calendar.UID("booking." + s.NewID() + "@caldav-server")
 }
 
 // newToken returns a random token.

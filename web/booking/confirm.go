@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	rules "caldav-mcp-server/calendar/booking"
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/ledger"
 )
@@ -15,6 +16,36 @@ import (
 type Booking struct {
 	calendar.Hold
 	View View
+	// Keeper is the user who has its event: the page's owner, or one of its people.
+	Keeper calendar.User
+}
+
+// With names the people whom the visitor meets.
+func (b Booking) With() string {
+	if b.Host != "" || b.View.Together == rules.AnyOfUs {
+		return b.Keeper.Title()
+	}
+	return b.View.With()
+}
+
+// stays returns the only user who can have the booking at another time; "" if the page decides.
+func (b Booking) stays() calendar.UserID {
+	if b.Host != "" || b.View.Together == rules.AnyOfUs {
+		return b.Keeper.ID
+	}
+	return ""
+}
+
+// keeper returns the user who has the event of a hold. One who is deleted has no name.
+func (s *Service) keeper(ctx context.Context, owner calendar.User, h calendar.Hold) (calendar.User, error) {
+	if h.Host == "" {
+		return owner, nil
+	}
+	u, err := s.Store.UserByID(ctx, h.Host)
+	if calendar.ReasonOf(err) == calendar.NotFound {
+		return calendar.User{ID: h.Host}, nil
+	}
+	return u, err
 }
 
 // Minutes returns its length.
@@ -40,6 +71,9 @@ func (s *Service) current(ctx context.Context, h calendar.Hold, err error) (Book
 		return b, err
 	}
 	if b.View, err = s.view(ctx, p); err != nil {
+		return b, err
+	}
+	if b.Keeper, err = s.keeper(ctx, b.View.Owner, h); err != nil {
 		return b, err
 	}
 	switch {
@@ -69,16 +103,23 @@ func (s *Service) Confirm(ctx context.Context, token string) (Booking, error) {
 	if b.State != calendar.Held {
 		return b, ErrExpired
 	}
-	next := b.Hold
-	next.State = calendar.Booked
-	fields := edit.Fields{
-		Summary:   edit.To(languageOf(b.View).Text("booking.event", "title", b.View.Title, "name", b.Name)),
-		Status:    edit.To(edit.Confirmed),
-		Attendees: edit.To([]edit.Attendee{{Address: b.Address, Name: b.Name}}),
-	}
-	err = s.decide(ctx, b, next, edit.Change{Fields: fields})
+	err = s.decide(ctx, &b, step{
+		hold: func(next *calendar.Hold) { next.State = calendar.Booked },
+		change: func(v View, h calendar.Hold) edit.Change {
+			guests := []edit.Attendee{{Address: h.Address, Name: h.Name}}
+			if v.Together == rules.AllOfUs {
+				for _, p := range v.People {
+					guests = append(guests, edit.Attendee{Address: p.Email, Name: p.Title()})
+				}
+			}
+			return edit.Change{Fields: edit.Fields{
+				Summary: edit.To(languageOf(b.Keeper).Text("booking.event", "title", v.Title, "name", h.Name)),
+				Status:  edit.To(edit.Confirmed), Attendees: edit.To(guests),
+			}}
+		},
+	})
 	if errors.Is(err, ErrTaken) {
-		if err = s.end(ctx, b.View.Owner, b.Hold); calendar.ReasonOf(err) != calendar.NotFound {
+		if err = s.end(ctx, b.View.BookingPage.Owner, b.Hold); calendar.ReasonOf(err) != calendar.NotFound {
 			return b, errors.Join(ErrTaken, err)
 		}
 	}
@@ -90,8 +131,7 @@ func (s *Service) Confirm(ctx context.Context, token string) (Booking, error) {
 		return b, ErrExpired
 	}
 	if err == nil {
-		b.Hold = next
-		s.tellOwner(ctx, b, "mail.booking.booked")
+		s.tellHost(ctx, b, "mail.booking.booked")
 	}
 	return b, err
 }
@@ -108,46 +148,78 @@ func (s *Service) Move(ctx context.Context, token string, start time.Time) (Book
 	if b.Moves >= movesMost {
 		return b, ErrLimit
 	}
-	next := b.Hold
-	next.Start, next.End, next.Moves = start, start.Add(b.End.Sub(b.Start)), b.Moves+1
-	err = s.decide(ctx, b, next, edit.Change{Times: edit.Times{
-		Start: edit.To(s.moment(b.View, next.Start)), End: edit.To(s.moment(b.View, next.End)), AsGiven: true,
-	}})
+	end := start.Add(b.End.Sub(b.Start))
+	err = s.decide(ctx, &b, step{
+		hold: func(next *calendar.Hold) { next.Start, next.End, next.Moves = start, end, next.Moves+1 },
+		change: func(v View, _ calendar.Hold) edit.Change {
+			return edit.Change{Times: edit.Times{
+				Start: edit.To(s.moment(v, start)), End: edit.To(s.moment(v, end)), AsGiven: true,
+			}}
+		},
+	})
 	if err == nil {
-		b.Hold = next
-		s.tellOwner(ctx, b, "mail.booking.moved")
+		s.tellHost(ctx, b, "mail.booking.moved")
 	}
 	return b, err
 }
 
-// decide books next in place of the hold of b, if its time is free. All calendars that count are locked during the
-// decision, so the later one of two confirmations sees the earlier one.
-func (s *Service) decide(ctx context.Context, b Booking, next calendar.Hold, change edit.Change) error {
+// step is a step of a hold.
+type step struct {
+	// hold makes the step in the hold, change in its event.
+	hold   func(*calendar.Hold)
+	change func(View, calendar.Hold) edit.Change
+}
+
+// decide makes a step of b, if its time is free then. All calendars that count are locked during the decision, so the
+// later one of two confirmations sees the earlier one.
+func (s *Service) decide(ctx context.Context, b *Booking, to step) error {
 	v, err := s.opened(ctx, b.View.BookingPage, true)
 	if err != nil {
 		return err
 	}
 	// The notice counts from the moment of the choice.
 	at := s.Now()
+	q := asking{own: b.ID, confirmed: true}
 	if b.State == calendar.Held {
 		at = b.Created
+	} else {
+		q.only = b.stays()
 	}
 	o, err := s.offer(v, b.Minutes(), at)
 	if err != nil {
 		return err
 	}
-	if err := s.refresh(ctx, v); err != nil {
-		return err
-	}
+	fresh := map[calendar.UserID]bool{}
 	for range readsMost {
-		now, err := s.read(ctx, v, next.Start, next.End, b.ID, true)
+		if err := s.refresh(ctx, v, *b, fresh); err != nil {
+			return err
+		}
+		next := b.Hold
+		to.hold(&next)
+		now, err := s.read(ctx, v, next.Start, next.End, q)
 		if err != nil {
 			return err
 		}
-		if !o.Offers(next.Start, now.taken) || !next.Start.After(s.Now()) {
+		free := o.Free(next.Start, now.taken)
+		if len(free) == 0 || !next.Start.After(s.Now()) {
 			return ErrTaken
 		}
-		err = s.commit(ctx, v, b, next, change, now)
+		if v.Together != rules.AnyOfUs {
+			free = free[:1] // the owner, or the host who stays
+		}
+		if !slices.ContainsFunc(free, func(i int) bool { return now.hosts[i].ID == b.Keeper.ID }) {
+			if b.State != calendar.Held {
+				return ErrTaken
+			}
+			if err := s.rehome(ctx, v, b, s.fairest(v, now, free)); err != nil {
+				return err
+			}
+			continue
+		}
+		err = s.commit(ctx, v, *b, next, to.change(v, next), now)
+		if err == nil {
+			b.Hold = next
+		}
 		if !errors.Is(err, ledger.ErrReadAgain) {
 			return err
 		}
@@ -155,45 +227,74 @@ func (s *Service) decide(ctx context.Context, b Booking, next calendar.Hold, cha
 	return ErrUnread
 }
 
-// commit makes the change of the event and of the hold, unless a calendar has changed since it was read.
+// commit makes the change of the event and of the hold, unless a calendar has changed since it was read. If one person
+// gets the booking, the calendars of the others do not matter.
 func (s *Service) commit(
 	ctx context.Context, v View, b Booking, next calendar.Hold, change edit.Change, now state,
 ) error {
-	in := now.target
 	claim := ledger.Claim{Now: b.Hold, Next: next}
-	for _, cal := range now.read {
-		if cal.Access == calendar.OwnerAccess {
-			claim.Read = append(claim.Read, cal)
+	for _, h := range now.hosts {
+		for _, cal := range h.read {
+			if cal.Access == calendar.OwnerAccess && (v.Together != rules.AnyOfUs || h.ID == b.Keeper.ID) {
+				claim.Read = append(claim.Read, cal)
+			}
 		}
-		if cal.ID == b.Calendar {
-			in = cal
-		}
+	}
+	// Its lock keeps bookings of different people apart, which are counted together.
+	page := now.owner.target
+	if v.PerDay > 0 && !slices.ContainsFunc(claim.Read, func(c calendar.Calendar) bool { return c.ID == page.ID }) {
+		claim.Read = append(claim.Read, page)
+	}
+	c := callerOf(b.Keeper)
+	in, err := s.Calendars.Calendar(ctx, c, b.Calendar)
+	if err != nil {
+		return err
 	}
 	m := s.meter(ctx, v)
 	defer m.Close()
-	_, err := s.Calendars.EditClaimed(ctx, v.caller(), in, b.UID, ledger.Edit{Change: change, Meter: m}, claim)
+	_, err = s.Calendars.EditClaimed(ctx, c, in, b.UID, ledger.Edit{Change: change, Meter: m}, claim)
 	return err
 }
 
-// refresh syncs the linked calendars that count.
-func (s *Service) refresh(ctx context.Context, v View) error {
-	read, _, err := s.counted(ctx, v)
-	if err != nil || !slices.ContainsFunc(read, func(c calendar.Calendar) bool { return c.Origin.Mirrors() }) {
+// refresh syncs the linked calendars that count for a booking, of its host or of all people. It skips users in fresh.
+func (s *Service) refresh(ctx context.Context, v View, b Booking, fresh map[calendar.UserID]bool) error {
+	only := calendar.UserID("")
+	if v.Together == rules.AnyOfUs {
+		only = b.Keeper.ID
+	}
+	all, _, err := s.hosts(ctx, v, only)
+	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, refreshTime)
 	defer cancel()
-	accounts, err := s.Calendars.Mirrors.LinkedAccounts(ctx, v.caller())
+	for _, h := range all {
+		if fresh[h.ID] {
+			continue
+		}
+		if err := s.refreshOf(ctx, h); err != nil {
+			return err
+		}
+		fresh[h.ID] = true
+	}
+	return nil
+}
+
+func (s *Service) refreshOf(ctx context.Context, h host) error {
+	if !slices.ContainsFunc(h.read, func(c calendar.Calendar) bool { return c.Origin.Mirrors() }) {
+		return nil
+	}
+	accounts, err := s.Calendars.Mirrors.LinkedAccounts(ctx, callerOf(h.User))
 	if err != nil {
 		return err
 	}
 	for _, a := range accounts {
 		for _, cal := range a.Calendars {
 			counts := func(c calendar.Calendar) bool { return c.ID == cal.ID }
-			if !slices.ContainsFunc(read, counts) {
+			if !slices.ContainsFunc(h.read, counts) {
 				continue
 			}
-			if _, err := s.Calendars.Mirrors.Refresh(ctx, v.caller(), a.ID); err != nil {
+			if _, err := s.Calendars.Mirrors.Refresh(ctx, callerOf(h.User), a.ID); err != nil {
 				s.Logger.WarnContext(ctx, "a booking waits for a linked calendar", "error", err)
 				return ErrUnread
 			}
@@ -210,7 +311,7 @@ func (s *Service) Cancel(ctx context.Context, token string) (Booking, error) {
 		return b, err
 	}
 	if b.State == calendar.Held {
-		if err = s.end(ctx, b.View.Owner, b.Hold); calendar.ReasonOf(err) != calendar.NotFound {
+		if err = s.end(ctx, b.View.BookingPage.Owner, b.Hold); calendar.ReasonOf(err) != calendar.NotFound {
 			b.State = calendar.Released
 			return b, err
 		}
@@ -219,14 +320,14 @@ func (s *Service) Cancel(ctx context.Context, token string) (Booking, error) {
 			return b, err
 		}
 	}
-	in, err := s.Calendars.Calendar(ctx, b.View.caller(), b.Calendar)
+	in, err := s.Calendars.Calendar(ctx, callerOf(b.Keeper), b.Calendar)
 	if err != nil {
 		return b, err
 	}
 	err = s.cancel(ctx, b, in)
 	if err == nil {
 		b.State = calendar.Released
-		s.tellOwner(ctx, b, "mail.booking.cancelled")
+		s.tellHost(ctx, b, "mail.booking.cancelled")
 	}
 	return b, err
 }
@@ -235,7 +336,7 @@ func (s *Service) Cancel(ctx context.Context, token string) (Booking, error) {
 func (s *Service) cancel(ctx context.Context, b Booking, in calendar.Calendar) error {
 	m := s.meter(ctx, b.View)
 	defer m.Close()
-	_, err := s.Calendars.CancelObject(ctx, b.View.caller(), in, b.UID, ledger.Cancellation{Meter: m})
+	_, err := s.Calendars.CancelObject(ctx, callerOf(b.Keeper), in, b.UID, ledger.Cancellation{Meter: m})
 	if calendar.ReasonOf(err) == calendar.NotFound {
 		return nil
 	}

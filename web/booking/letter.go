@@ -9,19 +9,19 @@ import (
 	"caldav-mcp-server/locale"
 )
 
-// tellOwner mails the owner what happened to a booking. It is not worth an error: the calendar shows it.
-func (s *Service) tellOwner(ctx context.Context, b Booking, id string) {
-	u := b.View.Owner
-	l := languageOf(b.View)
+// tellHost mails the host what happened to a booking. It is not worth an error: the calendar shows it.
+func (s *Service) tellHost(ctx context.Context, b Booking, id string) {
+	u := b.Keeper
+	l := languageOf(u)
 	text := b.Name + "\n" + b.Address + "\n" + When(l, b.Start, b.View.Zone.Location(), u.View.Clock) + "\n"
 	subject := l.Text(id, "title", b.View.Title, "name", b.Name)
 	if err := s.Mailer.Send(context.WithoutCancel(ctx), u.Email, u.Title(), subject, text, l); err != nil {
-		s.Logger.WarnContext(ctx, "the owner of a booking page got no mail", slog.Any("error", err))
+		s.Logger.WarnContext(ctx, "the host of a booking got no mail", slog.Any("error", err))
 	}
 }
 
-// languageOf returns the owner's language.
-func languageOf(v View) *locale.Language { return locale.Match(v.Owner.Languages()...) }
+// languageOf returns a user's language.
+func languageOf(u calendar.User) *locale.Language { return locale.Match(u.Languages()...) }
 
 // When formats the day and time of a booking, with its time zone.
 func When(l *locale.Language, start time.Time, in *time.Location, cycle string) string {
@@ -36,7 +36,7 @@ func (s *Service) mailLink(ctx context.Context, v View, h calendar.Hold, token s
 	if err != nil {
 		in = v.Zone.Location()
 	}
-	text := l.Text("mail.booking.text", "title", v.Title, "owner", v.Owner.Title(),
+	text := l.Text("mail.booking.text", "title", v.Title, "owner", v.With(),
 		"when", When(l, h.Start, in, "")) + "\n\n" +
 		l.Text("mail.booking.link", "minutes", int(holdLasts/time.Minute)) + "\n" +
 		s.Root.JoinPath(LinkPath, token).String() + "\n\n" + l.Text("mail.booking.later") + "\n\n" +

@@ -46,6 +46,12 @@ func (s *Service) Save(ctx context.Context, u calendar.User, v View) (calendar.B
 	past := s.Now().AddDate(0, 0, -1).UTC().Format(time.DateOnly) // in every zone
 	v.Dates = maps.Clone(v.Dates)
 	maps.DeleteFunc(v.Dates, func(date, _ string) bool { return date < past })
+	switch {
+	case len(v.People) == 0:
+		v.Together = rules.Alone
+	case v.Together == rules.Alone:
+		v.Together = rules.AnyOfUs
+	}
 	if err := v.Settings.Check(); err != nil {
 		return "", err
 	}
@@ -75,16 +81,26 @@ func (s *Service) Save(ctx context.Context, u calendar.User, v View) (calendar.B
 	if err != nil {
 		return "", err
 	}
+	var named []calendar.UserID
+	for _, one := range v.People {
+		named = append(named, one.ID)
+	}
+	asked, err := s.Store.BookingPeople(ctx, v.ID)
+	if err != nil {
+		return "", err
+	}
 	p := v.BookingPage
 	p.Settings = data
 	if p.ID == "" {
 		p.ID, p.Created = calendar.BookingPageID(s.NewID()), s.Now().UTC().Truncate(time.Second)
-		err = s.Store.InsertBookingPage(ctx, p, pagesMost)
+		err = s.Store.InsertBookingPage(ctx, p, named, pagesMost)
 	} else {
-		err = s.Store.UpdateBookingPage(ctx, p)
+		err = s.Store.UpdateBookingPage(ctx, p, named, before.terms() != v.terms())
 	}
 	switch reason := calendar.ReasonOf(err); {
 	case err == nil:
+		v.ID = p.ID
+		err = s.ask(ctx, v, asked)
 	case reason == calendar.Exists:
 		err = &rules.Error{Field: "taken"}
 	case reason == calendar.TooLarge:
@@ -101,7 +117,7 @@ func (s *Service) Delete(ctx context.Context, u calendar.User, id calendar.Booki
 	}
 	for _, h := range holds {
 		if h.Page == id && h.State == calendar.Held {
-			if err := s.end(ctx, u, h); err != nil {
+			if err := s.end(ctx, u.ID, h); err != nil {
 				return err
 			}
 		}
@@ -137,7 +153,7 @@ func (s *Service) Create(
 		r.Minutes = []int{30}
 	}
 	r.NoticeHours, r.HorizonDays = rules.DefaultNotice, rules.DefaultHorizon
-	r.Language = languageOf(View{Owner: u}).Tag()
+	r.Language = languageOf(u).Tag()
 	v := View{BookingPage: calendar.BookingPage{Name: strings.ToLower(name), On: on}, Settings: r}
 	id, err := s.Save(ctx, u, v)
 	if err != nil {
@@ -164,10 +180,19 @@ func (s *Service) Overview(ctx context.Context, u calendar.User) (pages []rules.
 	}
 	held, err := s.Bookings(ctx, u)
 	for _, h := range held {
-		all = append(all, rules.Coming{
+		one := rules.Coming{
 			Title: titles[h.Page], Start: h.Start, End: h.End, Name: h.Name, Address: h.Address,
 			Calendar: string(h.Calendar), UID: string(h.UID),
-		})
+		}
+		if h.Host != "" { // whose calendar the owner may not see
+			one.Calendar, one.UID = "", ""
+			host, err := s.keeper(ctx, u, h)
+			if err != nil {
+				return nil, nil, err
+			}
+			one.Title += " (" + host.Title() + ")"
+		}
+		all = append(all, one)
 	}
 	return pages, all, err
 }

@@ -142,8 +142,13 @@ func timeOf(one slot.Slot, in *time.Location) rules.Time {
 
 // card describes a page.
 func (s *Service) card(v View) rules.Card {
+	var people []string
+	if v.Together == rules.AllOfUs {
+		people = v.names()
+	}
 	return rules.Card{
-		Title: v.Title, Text: v.Text, Owner: v.Owner.Title(), Location: v.Location, Lengths: v.Minutes,
+		People: people,
+		Title:  v.Title, Text: v.Text, Owner: v.Owner.Title(), Location: v.Location, Lengths: v.Minutes,
 		Questions: v.Questions, Notice: v.NoticeHours, Ahead: v.HorizonDays, Address: s.Address(v),
 		MCP: s.assistants(v),
 	}
@@ -183,7 +188,7 @@ func (s *Service) Reserve(ctx context.Context, p rules.Visitor, r rules.Request)
 		w.Answers = make([]string, len(v.Questions)) // valid unless one is required
 	}
 	h, err := s.hold(ctx, v, w)
-	return receiptOf(Booking{h, v}), err
+	return receiptOf(Booking{Hold: h, View: v, Keeper: v.keeper(h)}), err
 }
 
 // Receipt returns the state of a hold of the page.
@@ -231,7 +236,7 @@ func receiptOf(b Booking) rules.Receipt {
 	if err != nil {
 		in = time.UTC
 	}
-	r := rules.Receipt{Hold: string(b.ID), State: states[b.State], Title: b.View.Title}
+	r := rules.Receipt{Hold: string(b.ID), State: states[b.State], Title: b.View.Title, With: b.With()}
 	t := timeOf(slot.Slot{Start: b.Start, End: b.End}, in)
 	r.Start, r.End = t.Start, t.End
 	if b.State == calendar.Held {
