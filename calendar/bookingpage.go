@@ -52,6 +52,8 @@ type HoldState string
 const (
 	// Held is a hold that waits for its confirmation, until it expires.
 	Held HoldState = "held"
+	// Reserved is a hold that its visitor has confirmed, while its room has not accepted yet. It takes its time.
+	Reserved HoldState = "reserved"
 	// Booked is a hold that its visitor has confirmed.
 	Booked HoldState = "booked"
 	// Released is a booking that was cancelled. It is not stored: its event is gone.

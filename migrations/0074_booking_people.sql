@@ -1,4 +1,4 @@
--- Users whom a booking page names besides its owner. The page uses their times only if they agreed.
+-- Users whom a booking page names in addition to its owner. The page uses their times only if they agreed.
 CREATE TABLE booking_people (
 	page_id TEXT   NOT NULL REFERENCES booking_pages (id) ON DELETE CASCADE,
 	user_id TEXT   NOT NULL REFERENCES users (id) ON DELETE CASCADE,

@@ -62,7 +62,7 @@ var (
 	selectHoldsOf = `SELECT ` + listedHoldColumns.list() + ` FROM booking_holds h
 		JOIN booking_pages p ON p.id = h.page_id
 		LEFT JOIN objects o ON o.calendar_id = h.calendar_id AND o.uid = h.uid AND NOT o.deleted
-		WHERE p.user_id = $1 AND h.state IN ('held', 'booked') AND (h.ends > $2 OR o.span_end > $2)
+		WHERE p.user_id = $1 AND h.state IN ('held', 'reserved', 'booked') AND (h.ends > $2 OR o.span_end > $2)
 		ORDER BY h.starts, h.id`
 )
 
@@ -262,7 +262,7 @@ func (s bookingPageStore) HoldsOf(
 
 // ExpiredHolds implements [calendar.BookingPages].
 func (s bookingPageStore) ExpiredHolds(ctx context.Context, before time.Time, most int) ([]calendar.Hold, error) {
-	return db.RowsOf(ctx, s.db.Reads, holdColumns.scan, selectHolds+`WHERE h.expires < $1 AND (h.state = 'held'
+	return db.RowsOf(ctx, s.db.Reads, holdColumns.scan, selectHolds+`WHERE h.expires < $1 AND (h.state IN ('held', 'reserved')
 		OR h.state = 'ended' AND EXISTS (SELECT 1 FROM objects o
 			WHERE o.calendar_id = h.calendar_id AND o.uid = h.uid AND NOT o.deleted))
 		ORDER BY h.expires, h.id LIMIT $2`, before.Unix(), most)

@@ -255,13 +255,16 @@ type bookedContent struct {
 // Upcoming reports whether the booking can be moved or cancelled.
 func (c bookedContent) Upcoming() bool { return c.State == calendar.Booked }
 
+// Open reports whether the booking waits for its confirmation.
+func (c bookedContent) Open() bool { return c.State == calendar.Held || c.State == calendar.Reserved }
+
 func (p visitorPages) bookedContent(b booking.Booking) bookedContent {
 	in, err := time.LoadLocation(b.Zone)
 	if err != nil {
 		in = b.View.Zone.Location()
 	}
 	return bookedContent{
-		b, booking.When(p.lang, b.Start, in, ""), p.href(linkRoot + p.r.PathValue("token")), b.View.Location,
+		b, booking.When(p.lang, b.Start, in, ""), p.href(linkRoot + p.r.PathValue("token")), b.View.Place(),
 	}
 }
 
@@ -370,7 +373,7 @@ type bookingsContent struct {
 // inclusion is another user's page in the list.
 type inclusion struct {
 	booking.Inclusion
-	// Meaning says what the user agrees to, Who who can open the page. Agreed is set if the user has agreed.
+	// Meaning has the terms in words, Who says who can open the page. Agreed is set if the user has agreed.
 	Meaning, Who string
 	Agreed       bool
 }
@@ -445,7 +448,9 @@ type bookingContent struct {
 	Days              []dayHours
 	Accesses, Targets []choice
 	Counting, Tongues []choice
-	Asked             []rules.Question
+	// Rooms are the rooms to choose from.
+	Rooms []choice
+	Asked []rules.Question
 	// Ways are the ways to meet, Names the names of the people, Answers says whether they take part.
 	Ways    []choice
 	Names   string
@@ -518,6 +523,14 @@ func (p bookingPages) content(ctx context.Context, v booking.View) (c bookingCon
 	for len(c.Asked) < mostAsked {
 		c.Asked = append(c.Asked, rules.Question{})
 	}
+	rooms, err := p.Bookings.Rooms(ctx, p.user())
+	if err != nil {
+		return c, err
+	}
+	c.Rooms = append(c.Rooms, choice{Label: p.lang.Text("booking.no-room"), Chosen: v.Room == ""})
+	for _, room := range rooms {
+		c.Rooms = append(c.Rooms, choice{string(room.ID), room.Title(), string(room.ID) == v.Room})
+	}
 	all, err := p.Service.Calendars(ctx, p.caller())
 	for _, cal := range all {
 		one := choice{string(cal.ID), calendarName(cal), string(cal.ID) == v.Calendar}
@@ -564,6 +577,7 @@ func (p bookingPages) read(v booking.View) (booking.View, error) {
 		Location: p.field("location"), Language: p.field("language"), Before: number("before"), After: number("after"),
 		NoticeHours: number("notice"), HorizonDays: number("horizon"), PerDay: number("per-day"),
 		Calendar: p.field("calendar"), Together: rules.Together(p.field("together")),
+		Room: p.field("room"),
 	}
 	commas := func(r rune) bool { return strings.ContainsRune(" ,;", r) }
 	for text := range strings.FieldsFuncSeq(p.field("minutes"), commas) {
@@ -607,7 +621,7 @@ const openDate, closedDate = "2027-05-02 10:00-12:00", "2026-12-24 -"
 // wrongFields are the ids of texts about settings that need more than the bounds.
 var wrongFields = map[string]string{
 	"hours": "booking.wrong-hours", "taken": "booking.wrong-taken", "email": "booking.wrong-email",
-	"calendar": "booking.wrong-calendar", "access": "booking.access", "name": "booking.name-hint",
+	"calendar": "booking.wrong-calendar", "room": "booking.wrong-room", "access": "booking.access", "name": "booking.name-hint",
 }
 
 // refused returns the error of a setting in the visitor's language.

@@ -114,7 +114,7 @@ func TestBookingPeopleAgree(t *testing.T) {
 		}
 		page := h.as("bob").get("booking").shows(http.StatusOK, "Booking pages that include you", "by Ms ann", "Everyone")
 		if !strings.Contains(page.body, `value="public any"`) {
-			t.Error("the form does not say what bob agrees to")
+			t.Error("the form lacks the terms")
 		}
 		h.as("bob").post("booking", "page", string(v.ID), "terms", "users any", "do", "agree").
 			shows(http.StatusUnprocessableEntity, "The page has changed")
@@ -124,7 +124,7 @@ func TestBookingPeopleAgree(t *testing.T) {
 		if got := h.starts(s, v, 60); got != "07:00 07:30 08:00" {
 			t.Errorf("with bob: %s", got)
 		}
-		// Whoever may open the page is part of what bob agreed to.
+		// The terms include who may open the page.
 		sent := len(l.sent)
 		form[7] = "users"
 		ann.post("booking/"+string(v.ID), append(form, "people", "bob", "together", "any")...).shows(http.StatusOK, "Saved")
@@ -144,7 +144,7 @@ func TestBookingPeopleAgree(t *testing.T) {
 		if got := h.starts(s, v, 60) + h.events(bob); got != before {
 			t.Errorf("after bob left: %s", got)
 		}
-		// Nobody else can answer, and no other page is shown.
+		// Other users cannot answer, and do not see the page.
 		h.user("mallory")
 		h.as("mallory").get("booking").shows(http.StatusOK).hides("Talk")
 		h.as("mallory").post("booking", "page", string(v.ID), "terms", "users any", "do", "agree").
@@ -159,7 +159,7 @@ func TestBookingPeopleAgree(t *testing.T) {
 	})
 }
 
-// Any of us: bookings go to those who have the fewest, and to the next one who is free.
+// Any of us: bookings go to the person with the fewest, or to the next one who is free.
 func TestBookingWithAnyOfUs(t *testing.T) {
 	eachBooking(t, func(h *house, s *booking.Service, l *letters) {
 		v, work := h.host(s, nil)

@@ -75,6 +75,8 @@ type Settings struct {
 	Busy []string `json:"busy,omitempty"`
 	// Together says how the owner and the page's people meet a visitor.
 	Together Together `json:"together,omitempty"`
+	// Room is the id of the room that is invited; "" for none.
+	Room string `json:"room,omitempty"`
 	// Questions are for the visitor.
 	Questions []Question `json:"questions,omitempty"`
 }

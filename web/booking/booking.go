@@ -105,8 +105,18 @@ type View struct {
 	Owner calendar.User
 	// People are the others whom the page names.
 	People []Person
+	// InRoom is the room that is invited, if the page has one.
+	InRoom calendar.User
 	// Zone is the owner's.
 	Zone *zone.Zone
+}
+
+// Place returns the location, else the room.
+func (v View) Place() string {
+	if v.Location == "" && v.Room != "" {
+		return v.InRoom.Title()
+	}
+	return v.Location
 }
 
 // has reports whether the page has a length.
@@ -128,6 +138,12 @@ func (s *Service) view(ctx context.Context, p calendar.BookingPage) (v View, err
 	}
 	if v.People, err = s.people(ctx, v); err != nil {
 		return v, err
+	}
+	if v.Room != "" {
+		v.InRoom, err = s.Store.UserByID(ctx, calendar.UserID(v.Room))
+		if err != nil && calendar.ReasonOf(err) != calendar.NotFound { // without its room, a page has no times
+			return v, err
+		}
 	}
 	if v.Zone, err = zone.Lookup(v.Owner.Timezone); err != nil {
 		v.Zone = zone.UTC()

@@ -100,24 +100,10 @@ func (s *Service) Confirm(ctx context.Context, token string) (Booking, error) {
 	if err != nil || b.State == calendar.Booked {
 		return b, err
 	}
-	if b.State != calendar.Held {
+	if b.State == calendar.Released {
 		return b, ErrExpired
 	}
-	err = s.decide(ctx, &b, step{
-		hold: func(next *calendar.Hold) { next.State = calendar.Booked },
-		change: func(v View, h calendar.Hold) edit.Change {
-			guests := []edit.Attendee{{Address: h.Address, Name: h.Name}}
-			if v.Together == rules.AllOfUs {
-				for _, p := range v.People {
-					guests = append(guests, edit.Attendee{Address: p.Email, Name: p.Title()})
-				}
-			}
-			return edit.Change{Fields: edit.Fields{
-				Summary: edit.To(languageOf(b.Keeper).Text("booking.event", "title", v.Title, "name", h.Name)),
-				Status:  edit.To(edit.Confirmed), Attendees: edit.To(guests),
-			}}
-		},
-	})
+	err = s.confirm(ctx, &b)
 	if errors.Is(err, ErrTaken) {
 		if err = s.end(ctx, b.View.BookingPage.Owner, b.Hold); calendar.ReasonOf(err) != calendar.NotFound {
 			return b, errors.Join(ErrTaken, err)
@@ -134,6 +120,36 @@ func (s *Service) Confirm(ctx context.Context, token string) (Booking, error) {
 		s.tellHost(ctx, b, "mail.booking.booked")
 	}
 	return b, err
+}
+
+// confirm books a held time: at once, or after its room has accepted.
+func (s *Service) confirm(ctx context.Context, b *Booking) error {
+	if b.State == calendar.Held && b.View.Room == "" {
+		return s.decide(ctx, b, step{
+			hold: func(next *calendar.Hold) { next.State = calendar.Booked },
+			change: func(v View, h calendar.Hold) edit.Change {
+				return bookedChange(v, b.Keeper, h)
+			},
+		})
+	}
+	// A reserved one is left by a process that ended.
+	if b.State == calendar.Held {
+		if err := s.reserve(ctx, b); err != nil {
+			return err
+		}
+	} else if err := s.accepted(ctx, *b); err != nil {
+		return err
+	}
+	return s.finish(ctx, b)
+}
+
+// bookedChange makes the event of a hold an ordinary one.
+func bookedChange(v View, keeper calendar.User, h calendar.Hold) edit.Change {
+	guests := append([]edit.Attendee{{Address: h.Address, Name: h.Name}}, v.others()...)
+	return edit.Change{Fields: edit.Fields{
+		Summary: edit.To(languageOf(keeper).Text("booking.event", "title", v.Title, "name", h.Name)),
+		Status:  edit.To(edit.Confirmed), Attendees: edit.To(guests),
+	}}
 }
 
 // Move moves a booking to another free time.
@@ -240,6 +256,11 @@ func (s *Service) commit(
 			}
 		}
 	}
+	for _, cal := range now.room.read {
+		if cal.Access == calendar.OwnerAccess {
+			claim.Read = append(claim.Read, cal)
+		}
+	}
 	// Its lock keeps bookings of different people apart, which are counted together.
 	page := now.owner.target
 	if v.PerDay > 0 && !slices.ContainsFunc(claim.Read, func(c calendar.Calendar) bool { return c.ID == page.ID }) {
@@ -310,7 +331,7 @@ func (s *Service) Cancel(ctx context.Context, token string) (Booking, error) {
 	if err != nil || b.State == calendar.Released {
 		return b, err
 	}
-	if b.State == calendar.Held {
+	if b.State != calendar.Booked {
 		if err = s.end(ctx, b.View.BookingPage.Owner, b.Hold); calendar.ReasonOf(err) != calendar.NotFound {
 			b.State = calendar.Released
 			return b, err

@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/locale"
 )
 
-// tellHost mails the host what happened to a booking. It is not worth an error: the calendar shows it.
+// tellHost mails the host of a step of a booking. A failure is no error, because the calendar shows the step.
 func (s *Service) tellHost(ctx context.Context, b Booking, id string) {
 	u := b.Keeper
 	l := languageOf(u)

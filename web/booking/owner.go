@@ -59,6 +59,9 @@ func (s *Service) Save(ctx context.Context, u calendar.User, v View) (calendar.B
 	if _, _, err := s.counted(ctx, v); err != nil {
 		return "", &rules.Error{Field: "calendar"}
 	}
+	if err := s.checkRoom(ctx, v); err != nil {
+		return "", err
+	}
 	if u.Email == "" && v.On {
 		return "", &rules.Error{Field: "email"}
 	}
@@ -116,7 +119,7 @@ func (s *Service) Delete(ctx context.Context, u calendar.User, id calendar.Booki
 		return err
 	}
 	for _, h := range holds {
-		if h.Page == id && h.State == calendar.Held {
+		if h.Page == id && h.State != calendar.Booked {
 			if err := s.end(ctx, u.ID, h); err != nil {
 				return err
 			}

@@ -10,7 +10,7 @@ import (
 	"caldav-mcp-server/calendar"
 	rules "caldav-mcp-server/calendar/booking"
 	"caldav-mcp-server/calendar/content"
-	"caldav-mcp-server/ical"
+	"caldav-mcp-server/calendar/edit"
 )
 
 // Person is a user whom a page names in addition to its owner.
@@ -67,6 +67,19 @@ func (v View) With() string {
 func (v View) names() (list []string) {
 	for _, u := range v.Hosts() {
 		list = append(list, u.Title())
+	}
+	return list
+}
+
+// others are the attendees of a booking in addition to the visitor: the room, and the people of an event for all.
+func (v View) others() (list []edit.Attendee) {
+	if v.Room != "" {
+		list = append(list, edit.Attendee{Address: v.InRoom.Email, Name: v.InRoom.Title()})
+	}
+	for _, p := range v.People {
+		if v.Together == rules.AllOfUs {
+			list = append(list, edit.Attendee{Address: p.Email, Name: p.Title()})
+		}
 	}
 	return list
 }
@@ -179,20 +192,9 @@ func (s *Service) rehome(ctx context.Context, v View, b *Booking, to host) error
 
 // descriptionOf returns the description of a hold's event, which has the visitor's answers.
 func (s *Service) descriptionOf(ctx context.Context, b Booking) string {
-	c := callerOf(b.Keeper)
-	in, err := s.Calendars.Calendar(ctx, c, b.Calendar)
-	if err != nil {
-		return ""
-	}
-	m := s.meter(ctx, b.View)
-	defer m.Close()
-	o, err := s.Calendars.ObjectByUID(ctx, m, c, in, b.UID)
+	read, _, err := s.event(ctx, b)
 	if err != nil {
 		return "" // its owner has deleted it
-	}
-	read, err := content.Read(o.Data, ical.Limits{})
-	if err != nil {
-		return ""
 	}
 	return content.TextOf(read.Main(), "DESCRIPTION")
 }
@@ -259,7 +261,7 @@ func (s *Service) blocks(ctx context.Context, u calendar.User, by calendar.UserI
 	return slices.ContainsFunc(all, func(b calendar.User) bool { return b.ID == by }), err
 }
 
-// TermsText is the id of the text that says what a person agrees to.
+// TermsText is the id of the text of the terms for a person.
 func TermsText(v View) string {
 	if v.Together == rules.AllOfUs {
 		return "booking.terms-all"
@@ -274,7 +276,7 @@ func (v View) terms() string { return string(v.Access) + " " + string(v.Together
 type Inclusion struct {
 	View
 	Answer calendar.BookingAnswer
-	// Terms name what the user agrees to.
+	// Terms name the settings that the agreement is for.
 	Terms string
 }
 

@@ -148,7 +148,7 @@ func (s *Service) card(v View) rules.Card {
 	}
 	return rules.Card{
 		People: people,
-		Title:  v.Title, Text: v.Text, Owner: v.Owner.Title(), Location: v.Location, Lengths: v.Minutes,
+		Title:  v.Title, Text: v.Text, Owner: v.Owner.Title(), Location: v.Place(), Lengths: v.Minutes,
 		Questions: v.Questions, Notice: v.NoticeHours, Ahead: v.HorizonDays, Address: s.Address(v),
 		MCP: s.assistants(v),
 	}
@@ -228,7 +228,7 @@ func (s *Service) ConfirmCode(ctx context.Context, p rules.Visitor, code string)
 
 // states are the words for the states of a hold.
 var states = map[calendar.HoldState]string{
-	calendar.Held: "held", calendar.Booked: "booked", calendar.Released: "cancelled", calendar.Ended: "expired",
+	calendar.Held: "held", calendar.Reserved: "held", calendar.Booked: "booked", calendar.Released: "cancelled", calendar.Ended: "expired",
 }
 
 func receiptOf(b Booking) rules.Receipt {
@@ -318,8 +318,8 @@ func (s *Service) Markup(v View) map[string]any {
 	if v.Text != "" {
 		m["description"] = v.Text
 	}
-	if v.Location != "" {
-		m["areaServed"] = map[string]any{"@type": "Place", "name": v.Location}
+	if at := v.Place(); at != "" {
+		m["areaServed"] = map[string]any{"@type": "Place", "name": at}
 	}
 	return m
 }

@@ -21,9 +21,11 @@ func (s *Service) end(ctx context.Context, owner calendar.UserID, h calendar.Hol
 	if err == nil {
 		m := s.Calendars.Meter(ctx, c)
 		defer m.Close()
-		_, err = s.Calendars.CancelObject(ctx, c, in, h.UID, ledger.Cancellation{
-			Meter: m, Telling: calendar.TellNobody,
-		})
+		tell := calendar.TellNobody
+		if h.State == calendar.Reserved { // the room and the other people know of it
+			tell = calendar.TellAll
+		}
+		_, err = s.Calendars.CancelObject(ctx, c, in, h.UID, ledger.Cancellation{Meter: m, Telling: tell})
 	}
 	if calendar.ReasonOf(err) == calendar.NotFound {
 		return nil

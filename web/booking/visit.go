@@ -11,6 +11,7 @@ import (
 	rules "caldav-mcp-server/calendar/booking"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/freebusy"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/slot"
 	"caldav-mcp-server/ical"
@@ -23,6 +24,8 @@ type state struct {
 	// hosts are the people whose times taken has, in its order. The owner is read even if others meet the visitor.
 	hosts []host
 	owner host
+	// room is the page's room, with its calendars.
+	room host
 	// holds are the bookings and open holds of the owner's pages.
 	holds []calendar.Hold
 }
@@ -41,6 +44,9 @@ type asking struct {
 func (s *Service) read(ctx context.Context, v View, from, until time.Time, q asking) (now state, err error) {
 	// First the calendars: whatever changes later, changes their versions.
 	if now.hosts, now.owner, err = s.hosts(ctx, v, q.only); err != nil {
+		return now, err
+	}
+	if err := s.withRoom(ctx, v, &now); err != nil {
 		return now, err
 	}
 	since, recent := from.AddDate(0, 0, -2), s.Now().AddDate(0, 0, -fairDays)
@@ -80,7 +86,7 @@ func (s *Service) read(ctx context.Context, v View, from, until time.Time, q ask
 	}
 	m := s.meter(ctx, v)
 	defer m.Close()
-	for _, h := range now.hosts {
+	busy := func(h host) ([]freebusy.Period, error) {
 		b := query.BusyQuery{
 			People: []calendar.User{h.User}, Only: []calendar.CalendarID{}, From: since,
 			Until: until.AddDate(0, 0, 2), ByType: true, Ignored: ignored, Meter: m,
@@ -91,13 +97,20 @@ func (s *Service) read(ctx context.Context, v View, from, until time.Time, q ask
 		for _, cal := range h.read {
 			b.Only = append(b.Only, cal.ID)
 		}
-		busy, err := s.Calendars.FreeBusy(ctx, callerOf(h.User), b)
+		found, err := s.Calendars.FreeBusy(ctx, callerOf(h.User), b)
+		return found.Periods, err
+	}
+	for _, h := range now.hosts {
+		periods, err := busy(h)
 		if err != nil {
 			return now, err
 		}
-		now.taken.People = append(now.taken.People, busy.Periods)
+		now.taken.People = append(now.taken.People, periods)
 	}
-	return now, nil
+	if now.room.ID != "" {
+		now.taken.Room, err = busy(now.room)
+	}
+	return now, err
 }
 
 // offer returns the rule of a page for one of its lengths, as at a moment.
@@ -270,8 +283,8 @@ func (s *Service) place(ctx context.Context, v View, in host, h calendar.Hold, d
 	if description != "" {
 		d.Fields.Description = edit.To(description)
 	}
-	if v.Location != "" {
-		d.Fields.Location = edit.To(v.Location)
+	if at := v.Place(); at != "" {
+		d.Fields.Location = edit.To(at)
 	}
 	_, err := s.Calendars.CreateTelling(ctx, callerOf(in.User), in.target, d, calendar.TellNobody)
 	return err
