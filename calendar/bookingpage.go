@@ -132,6 +132,11 @@ type BookingPages interface {
 	// RehomeHold writes Host, Calendar and UID of an open hold; NotFound if it is none, or if left has another UID.
 	// It adds left, so that the former event is deleted even if this process ends.
 	RehomeHold(ctx context.Context, next, left Hold) error
+	// KeepHold adds a hold without limits, for an event that is deleted when the hold ends.
+	KeepHold(ctx context.Context, h Hold) error
+	// SwapHolds books a reserved hold, with the event of left, which gets the hold's event and expires. NotFound if the
+	// one is not reserved, or the other has expired.
+	SwapHolds(ctx context.Context, h, left HoldID, now time.Time) error
 	// ExpiredHolds lists at most so many unconfirmed holds that expired before a time, and holds that ended but still
 	// have an event.
 	ExpiredHolds(ctx context.Context, before time.Time, most int) ([]Hold, error)

@@ -260,6 +260,32 @@ func (s bookingPageStore) HoldsOf(
 	return db.RowsOf(ctx, s.db.Reads, listedHoldColumns.scan, selectHoldsOf, owner, after.Unix())
 }
 
+// KeepHold implements [calendar.BookingPages].
+func (s bookingPageStore) KeepHold(ctx context.Context, h calendar.Hold) error {
+	return s.transact(ctx, func(t *transaction) error { return t.insertHold(ctx, h) })
+}
+
+// SwapHolds implements [calendar.BookingPages].
+func (s bookingPageStore) SwapHolds(ctx context.Context, h, left calendar.HoldID, now time.Time) error {
+	return s.transact(ctx, func(t *transaction) error {
+		one, err := db.RowOf(ctx, t, holdColumns.scan, selectHolds+`WHERE h.id = $1`+t.Of().LockRows, h)
+		if err != nil {
+			return err
+		}
+		other, err := db.RowOf(ctx, t, holdColumns.scan, selectHolds+`WHERE h.id = $1`+t.Of().LockRows, left)
+		if err != nil {
+			return err
+		}
+		err = db.ExpectRow(t.Exec(ctx, `UPDATE booking_holds SET state = 'booked', calendar_id = $2, uid = $3
+			WHERE id = $1 AND state = 'reserved'`, h, other.Calendar, other.UID))
+		if err != nil {
+			return err
+		}
+		return db.ExpectRow(t.Exec(ctx, `UPDATE booking_holds SET calendar_id = $2, uid = $3, expires = $4
+			WHERE id = $1 AND expires > $4`, left, one.Calendar, one.UID, now.Unix()))
+	})
+}
+
 // ExpiredHolds implements [calendar.BookingPages].
 func (s bookingPageStore) ExpiredHolds(ctx context.Context, before time.Time, most int) ([]calendar.Hold, error) {
 	return db.RowsOf(ctx, s.db.Reads, holdColumns.scan, selectHolds+`WHERE h.expires < $1 AND (h.state IN ('held', 'reserved')

@@ -52,7 +52,8 @@ type visitorPages struct{ *pageRequest }
 // visitTexts are the ids of the texts of errors.
 var visitTexts = map[error]string{
 	booking.ErrTaken: "booking.taken", booking.ErrExpired: "booking.expired", booking.ErrLimit: "booking.limit",
-	booking.ErrUnread: "booking.unread", booking.ErrUnsent: "booking.unsent", booking.ErrAddress: "booking.bad-address",
+	booking.ErrUnread: "booking.unread", booking.ErrUnwritten: "booking.unwritten",
+	booking.ErrUnsent: "booking.unsent", booking.ErrAddress: "booking.bad-address",
 	booking.ErrName: "booking.bad-name", booking.ErrAnswer: "booking.bad-answer",
 }
 

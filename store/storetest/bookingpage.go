@@ -18,6 +18,7 @@ func bookingPageTests() []test {
 		{"a hold follows its event", holdFollowsItsEvent},
 		{"people of a page agree and refuse", bookingPeopleAnswer},
 		{"a hold gets another host once", holdIsRehomed},
+		{"a reserved hold gets another event once", holdsAreSwapped},
 	}
 }
 
@@ -247,3 +248,35 @@ func holdIsRehomed(b *bundle) {
 	b.givesNone("in another")(b.HoldsIn(b.Context(), in[:1], b.now()))
 	b.givesNone("over")(b.HoldsIn(b.Context(), in, h.End))
 }
+
+func holdsAreSwapped(b *bundle) {
+	p := b.bookingPage(b.user("ann"), "talk")
+	h := b.placed(b.hold(p, "one", "eve@example.com", "n"))
+	left := b.hold(p, "left", "eve@example.com", "n")
+	left.State, left.Calendar, left.Created = calendar.Ended, "linked", time.Unix(0, 0).UTC()
+	b.must(b.KeepHold(b.Context(), left))
+	swap := func() error { return b.SwapHolds(b.Context(), h.ID, left.ID, b.now()) }
+	b.refused(swap(), calendar.NotFound, "") // it is not reserved
+	reserved := h
+	reserved.State = calendar.Reserved
+	b.update(func(tx calendar.Tx) error {
+		return tx.UpdateHold(b.Context(), reserved, calendar.Held, 0, b.now())
+	})
+	gives(b, "a reserved one", 1)(count(b.HoldsOf(b.Context(), p.Owner, b.now())))
+	b.must(swap())
+	h.State, h.Calendar, h.UID, left.Calendar, left.UID = calendar.Booked, left.Calendar, left.UID, h.Calendar, h.UID
+	left.Expires = b.now()
+	gives(b, "booked", h)(b.HoldByID(b.Context(), h.ID))
+	gives(b, "left", left)(b.HoldByID(b.Context(), left.ID))
+	b.refused(swap(), calendar.NotFound, "")
+
+	late := b.placed(b.hold(p, "late", "eve@example.com", "m"))
+	late.State = calendar.Reserved
+	b.update(func(tx calendar.Tx) error { return tx.UpdateHold(b.Context(), late, calendar.Held, 0, b.now()) })
+	b.refused(b.SwapHolds(b.Context(), late.ID, left.ID, b.now()), calendar.NotFound, "") // left has expired
+	gives(b, "unchanged", late)(b.HoldByID(b.Context(), late.ID))
+	b.pass(16 * time.Minute)
+	gives(b, "expired", []calendar.Hold{late})(b.ExpiredHolds(b.Context(), b.now(), 9))
+}
+
+func count(all []calendar.Hold, err error) (int, error) { return len(all), err }

@@ -88,6 +88,8 @@ var (
 	// ErrUnread is the error if a calendar cannot be checked, so that nothing can be confirmed: a linked one cannot be
 	// refreshed, or others keep changing it.
 	ErrUnread = errors.New("a calendar cannot be checked")
+	// ErrUnwritten is the error if a linked calendar does not take the booking.
+	ErrUnwritten = errors.New("a linked calendar does not take the booking")
 	// ErrUnsent is the error if the mail with the link cannot be sent.
 	ErrUnsent = errors.New("the mail was not sent")
 	// ErrTerms is the error if a page has changed before a user agreed to it.
@@ -173,15 +175,36 @@ func (s *Service) opened(ctx context.Context, p calendar.BookingPage, signedIn b
 	return v, err
 }
 
-// counted returns the owner's calendars that count as busy, and the one that gets the bookings. That one always counts.
-func (s *Service) counted(ctx context.Context, v View) (all []calendar.Calendar, target calendar.Calendar, err error) {
-	return s.chosen(ctx, v.Owner, func(cal calendar.Calendar) (counts, gets bool) {
+// counted returns the owner as a host. The calendar for bookings always counts; if it is linked, also the one for
+// invitations, which has the holds.
+func (s *Service) counted(ctx context.Context, v View) (h host, err error) {
+	h.User = v.Owner
+	linked := false
+	h.read, h.target, err = s.chosen(ctx, v.Owner, func(cal calendar.Calendar) (counts, gets bool) {
 		counts = !cal.Transparent
 		if v.Busy != nil {
 			counts = slices.Contains(v.Busy, string(cal.ID))
 		}
-		return counts, string(cal.ID) == v.Calendar && Bookable(cal)
+		gets = string(cal.ID) == v.Calendar && Bookable(cal)
+		linked = linked || gets && cal.Origin.Mirrors()
+		return counts, gets
 	})
+	if err != nil || !linked {
+		return h, err
+	}
+	said, err := s.Calendars.Scheduling(ctx, callerOf(v.Owner))
+	if err != nil {
+		return h, err
+	}
+	if said.Default == "" || v.Room != "" || v.Together == rules.AllOfUs {
+		return h, ErrMissing
+	}
+	h.final = h.target
+	h.target, err = s.Calendars.Calendar(ctx, callerOf(v.Owner), said.Default)
+	if !slices.ContainsFunc(h.read, func(cal calendar.Calendar) bool { return cal.ID == said.Default }) {
+		h.read = append(h.read, h.target)
+	}
+	return h, err
 }
 
 // chosen returns a user's calendars that count as busy, and the one that gets the bookings.
@@ -207,10 +230,10 @@ func (s *Service) chosen(
 	return all, target, nil
 }
 
-// Bookable reports whether a calendar can get bookings: an own one for events that is not linked. A booking
-// in a linked calendar would be written to its source before the decision here.
+// Bookable reports whether a calendar can get bookings: an own one for events that can be written.
 func Bookable(cal calendar.Calendar) bool {
-	return cal.Access == calendar.OwnerAccess && !cal.Origin.Mirrors() && cal.Kinds.Has(calendar.Event)
+	return cal.Access == calendar.OwnerAccess && cal.Kinds.Has(calendar.Event) && !cal.Proposed() &&
+		(!cal.Origin.Mirrors() || cal.Origin.Writable)
 }
 
 // Budget is the name of a page's budget. Requests of strangers are charged to it and not to the owner, whose own

@@ -109,7 +109,7 @@ func (s *Service) Confirm(ctx context.Context, token string) (Booking, error) {
 			return b, errors.Join(ErrTaken, err)
 		}
 	}
-	if calendar.ReasonOf(err) == calendar.NotFound {
+	if !errors.Is(err, ErrUnwritten) && calendar.ReasonOf(err) == calendar.NotFound {
 		// The same link may have been confirmed twice at the same moment.
 		if again, failed := s.Find(ctx, token); failed == nil && again.State == calendar.Booked {
 			return again, nil
@@ -122,23 +122,33 @@ func (s *Service) Confirm(ctx context.Context, token string) (Booking, error) {
 	return b, err
 }
 
-// confirm books a held time: at once, or after its room has accepted.
+// confirm books a held time: at once, or after its room has accepted, or when its linked calendar has it.
 func (s *Service) confirm(ctx context.Context, b *Booking) error {
-	if b.State == calendar.Held && b.View.Room == "" {
+	_, owner, err := s.hosts(ctx, b.View, "")
+	if err != nil {
+		return err
+	}
+	linked := owner.final.ID != ""
+	switch {
+	case b.State == calendar.Held && b.View.Room == "" && !linked:
 		return s.decide(ctx, b, step{
 			hold: func(next *calendar.Hold) { next.State = calendar.Booked },
 			change: func(v View, h calendar.Hold) edit.Change {
 				return bookedChange(v, b.Keeper, h)
 			},
 		})
+	case b.State == calendar.Held:
+		err = s.reserve(ctx, b, nil)
+	case linked && b.Host == "":
+		return ErrUnread // another request writes it, or has ended; then the hold ends too
+	default:
+		err = s.accepted(ctx, *b)
 	}
-	// A reserved one is left by a process that ended.
-	if b.State == calendar.Held {
-		if err := s.reserve(ctx, b); err != nil {
-			return err
-		}
-	} else if err := s.accepted(ctx, *b); err != nil {
+	if err != nil {
 		return err
+	}
+	if linked && b.Host == "" {
+		return s.export(ctx, b, owner.final)
 	}
 	return s.finish(ctx, b)
 }
@@ -165,14 +175,23 @@ func (s *Service) Move(ctx context.Context, token string, start time.Time) (Book
 		return b, ErrLimit
 	}
 	end := start.Add(b.End.Sub(b.Start))
-	err = s.decide(ctx, &b, step{
+	in, err := s.Calendars.Calendar(ctx, callerOf(b.Keeper), b.Calendar)
+	if err != nil {
+		return b, err
+	}
+	to := step{
 		hold: func(next *calendar.Hold) { next.Start, next.End, next.Moves = start, end, next.Moves+1 },
 		change: func(v View, _ calendar.Hold) edit.Change {
 			return edit.Change{Times: edit.Times{
 				Start: edit.To(s.moment(v, start)), End: edit.To(s.moment(v, end)), AsGiven: true,
 			}}
 		},
-	})
+	}
+	if in.Origin.Mirrors() {
+		err = s.moveLinked(ctx, &b, in, to)
+	} else {
+		err = s.decide(ctx, &b, to)
+	}
 	if err == nil {
 		s.tellHost(ctx, b, "mail.booking.moved")
 	}
@@ -184,6 +203,8 @@ type step struct {
 	// hold makes the step in the hold, change in its event.
 	hold   func(*calendar.Hold)
 	change func(View, calendar.Hold) edit.Change
+	// moved is a booking that the hold is another time for; nil if it is none.
+	moved *Booking
 }
 
 // decide makes a step of b, if its time is free then. All calendars that count are locked during the decision, so the
@@ -196,9 +217,12 @@ func (s *Service) decide(ctx context.Context, b *Booking, to step) error {
 	// The notice counts from the moment of the choice.
 	at := s.Now()
 	q := asking{own: b.ID, confirmed: true}
-	if b.State == calendar.Held {
+	switch {
+	case to.moved != nil:
+		q.also, q.only = to.moved.ID, to.moved.stays()
+	case b.State == calendar.Held:
 		at = b.Created
-	} else {
+	default:
 		q.only = b.stays()
 	}
 	o, err := s.offer(v, b.Minutes(), at)
@@ -224,7 +248,7 @@ func (s *Service) decide(ctx context.Context, b *Booking, to step) error {
 			free = free[:1] // the owner, or the host who stays
 		}
 		if !slices.ContainsFunc(free, func(i int) bool { return now.hosts[i].ID == b.Keeper.ID }) {
-			if b.State != calendar.Held {
+			if q.only != "" || b.State != calendar.Held {
 				return ErrTaken
 			}
 			if err := s.rehome(ctx, v, b, s.fairest(v, now, free)); err != nil {
@@ -358,8 +382,11 @@ func (s *Service) cancel(ctx context.Context, b Booking, in calendar.Calendar) e
 	m := s.meter(ctx, b.View)
 	defer m.Close()
 	_, err := s.Calendars.CancelObject(ctx, callerOf(b.Keeper), in, b.UID, ledger.Cancellation{Meter: m})
-	if calendar.ReasonOf(err) == calendar.NotFound {
+	switch {
+	case calendar.ReasonOf(err) == calendar.NotFound:
 		return nil
+	case err != nil && in.Origin.Mirrors():
+		return s.unwritten(ctx, err)
 	}
 	return err
 }

@@ -100,6 +100,8 @@ type host struct {
 	// read are the calendars that count, target is the one that gets the bookings.
 	read   []calendar.Calendar
 	target calendar.Calendar
+	// final is the linked calendar that gets the bookings. Target then has their holds.
+	final calendar.Calendar
 }
 
 // id returns the host of a hold.
@@ -113,8 +115,7 @@ func (h host) id(v View) calendar.UserID {
 // hosts returns the hosts with their calendars: all, or only one. A person without a calendar for invitations is none.
 // The owner's are always read.
 func (s *Service) hosts(ctx context.Context, v View, only calendar.UserID) (list []host, owner host, err error) {
-	owner.User = v.Owner
-	if owner.read, owner.target, err = s.counted(ctx, v); err != nil {
+	if owner, err = s.counted(ctx, v); err != nil {
 		return nil, owner, err
 	}
 	for _, u := range v.Hosts() {
@@ -184,9 +185,7 @@ func (s *Service) rehome(ctx context.Context, v View, b *Booking, to host) error
 	if err := s.place(ctx, v, to, next, description); err != nil {
 		return err
 	}
-	if err := s.end(ctx, v.BookingPage.Owner, left); err != nil {
-		s.Logger.WarnContext(ctx, "a hold's former event is deleted later", "error", err)
-	}
+	s.drop(ctx, v, left)
 	return nil
 }
 

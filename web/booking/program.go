@@ -40,6 +40,9 @@ var refusals = []struct {
 	{ErrUnread, http.StatusServiceUnavailable, rules.RequestError{
 		Code: "unchecked", Message: "a calendar cannot be checked at the moment: try again in a few minutes",
 	}},
+	{ErrUnwritten, http.StatusServiceUnavailable, rules.RequestError{
+		Code: "unwritten", Message: "the calendar did not take this, so nothing has changed: try again in a few minutes",
+	}},
 	{ErrUnsent, http.StatusBadGateway, rules.RequestError{
 		Code: "unsent", Message: "the mail with the link could not be sent: check the address, or try again later",
 	}},

@@ -102,13 +102,18 @@ func (s *Service) checkRoom(ctx context.Context, v View) error {
 }
 
 // reserve takes the time of a hold for its visitor, with the room and the other people, who learn of it. The visitor is
-// invited only after the room has accepted.
-func (s *Service) reserve(ctx context.Context, b *Booking) error {
+// invited only after the room has accepted. If the hold is for another time of a booking, that one takes no time.
+func (s *Service) reserve(ctx context.Context, b, moved *Booking) error {
 	err := s.decide(ctx, b, step{
 		hold: func(next *calendar.Hold) { next.State = calendar.Reserved },
 		change: func(v View, _ calendar.Hold) edit.Change {
-			return edit.Change{Fields: edit.Fields{Attendees: edit.To(v.others())}}
+			f := edit.Fields{Status: edit.To(edit.Confirmed)}
+			if v.Room != "" {
+				f = edit.Fields{Attendees: edit.To(v.others())}
+			}
+			return edit.Change{Fields: f}
 		},
+		moved: moved,
 	})
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ func (s *Service) end(ctx context.Context, owner calendar.UserID, h calendar.Hol
 		m := s.Calendars.Meter(ctx, c)
 		defer m.Close()
 		tell := calendar.TellNobody
-		if h.State == calendar.Reserved { // the room and the other people know of it
+		if h.State == calendar.Reserved || in.Origin.Mirrors() { // others know of it
 			tell = calendar.TellAll
 		}
 		_, err = s.Calendars.CancelObject(ctx, c, in, h.UID, ledger.Cancellation{Meter: m, Telling: tell})

@@ -32,8 +32,8 @@ type state struct {
 
 // asking is a question for taken times.
 type asking struct {
-	// own is the hold of the visitor, which takes none.
-	own calendar.HoldID
+	// own is the hold of the visitor, which takes none, and also is the booking that it moves.
+	own, also calendar.HoldID
 	// confirmed is set if the holds of other visitors take none either: the first confirmation wins.
 	confirmed bool
 	// only is the only host who counts; "" for all.
@@ -70,13 +70,13 @@ func (s *Service) read(ctx context.Context, v View, from, until time.Time, q ask
 	}
 	ignored := []calendar.UID{}
 	for _, h := range slices.Concat(theirs, ours) {
-		if h.ID == q.own || h.State == calendar.Held && (q.confirmed || !h.Expires.After(s.Now())) {
+		if h.ID == q.own || h.ID == q.also || h.State == calendar.Held && (q.confirmed || !h.Expires.After(s.Now())) {
 			ignored = append(ignored, h.UID)
 		}
 	}
 	for _, h := range ours {
 		open := h.State != calendar.Held || h.Expires.After(s.Now())
-		if h.ID == q.own || !open || h.Gone {
+		if h.ID == q.own || h.ID == q.also || !open || h.Gone {
 			continue
 		}
 		now.holds = append(now.holds, h)
