@@ -175,12 +175,17 @@ func (s *Service) opened(ctx context.Context, p calendar.BookingPage, signedIn b
 	return v, err
 }
 
+// keeping finds the calendars of hosts and rooms.
+type keeping struct{ *service.Service }
+
+func (s *Service) keeping() keeping { return keeping{s.Calendars} }
+
 // counted returns the owner as a host. The calendar for bookings always counts; if it is linked, also the one for
 // invitations, which has the holds.
-func (s *Service) counted(ctx context.Context, v View) (h host, err error) {
+func (k keeping) counted(ctx context.Context, v View) (h host, err error) {
 	h.User = v.Owner
 	linked := false
-	h.read, h.target, err = s.chosen(ctx, v.Owner, func(cal calendar.Calendar) (counts, gets bool) {
+	h.read, h.target, err = k.chosen(ctx, v.Owner, func(cal calendar.Calendar) (counts, gets bool) {
 		counts = !cal.Transparent
 		if v.Busy != nil {
 			counts = slices.Contains(v.Busy, string(cal.ID))
@@ -192,7 +197,7 @@ func (s *Service) counted(ctx context.Context, v View) (h host, err error) {
 	if err != nil || !linked {
 		return h, err
 	}
-	said, err := s.Calendars.Scheduling(ctx, callerOf(v.Owner))
+	said, err := k.Scheduling(ctx, callerOf(v.Owner))
 	if err != nil {
 		return h, err
 	}
@@ -200,7 +205,7 @@ func (s *Service) counted(ctx context.Context, v View) (h host, err error) {
 		return h, ErrMissing
 	}
 	h.final = h.target
-	h.target, err = s.Calendars.Calendar(ctx, callerOf(v.Owner), said.Default)
+	h.target, err = k.Calendar(ctx, callerOf(v.Owner), said.Default)
 	if !slices.ContainsFunc(h.read, func(cal calendar.Calendar) bool { return cal.ID == said.Default }) {
 		h.read = append(h.read, h.target)
 	}
@@ -208,10 +213,10 @@ func (s *Service) counted(ctx context.Context, v View) (h host, err error) {
 }
 
 // chosen returns a user's calendars that count as busy, and the one that gets the bookings.
-func (s *Service) chosen(
+func (k keeping) chosen(
 	ctx context.Context, u calendar.User, by func(calendar.Calendar) (counts, gets bool),
 ) (all []calendar.Calendar, target calendar.Calendar, err error) {
-	own, err := s.Calendars.Calendars(ctx, callerOf(u))
+	own, err := k.Calendars(ctx, callerOf(u))
 	if err != nil {
 		return nil, target, err
 	}

@@ -103,7 +103,7 @@ func (s *Service) Confirm(ctx context.Context, token string) (Booking, error) {
 	if b.State == calendar.Released {
 		return b, ErrExpired
 	}
-	err = s.confirm(ctx, &b)
+	err = attempt{s, &b}.confirm(ctx)
 	if errors.Is(err, ErrTaken) {
 		if err = s.end(ctx, b.View.BookingPage.Owner, b.Hold); calendar.ReasonOf(err) != calendar.NotFound {
 			return b, errors.Join(ErrTaken, err)
@@ -122,35 +122,41 @@ func (s *Service) Confirm(ctx context.Context, token string) (Booking, error) {
 	return b, err
 }
 
+// attempt is a booking that its visitor confirms or moves. A step changes the booking.
+type attempt struct {
+	*Service
+	b *Booking
+}
+
 // confirm books a held time: at once, or after its room has accepted, or when its linked calendar has it.
-func (s *Service) confirm(ctx context.Context, b *Booking) error {
-	_, owner, err := s.hosts(ctx, b.View, "")
+func (a attempt) confirm(ctx context.Context) error {
+	_, owner, err := a.keeping().hosts(ctx, a.b.View, "")
 	if err != nil {
 		return err
 	}
 	linked := owner.final.ID != ""
 	switch {
-	case b.State == calendar.Held && b.View.Room == "" && !linked:
-		return s.decide(ctx, b, step{
+	case a.b.State == calendar.Held && a.b.View.Room == "" && !linked:
+		return a.decide(ctx, step{
 			hold: func(next *calendar.Hold) { next.State = calendar.Booked },
 			change: func(v View, h calendar.Hold) edit.Change {
-				return bookedChange(v, b.Keeper, h)
+				return bookedChange(v, a.b.Keeper, h)
 			},
 		})
-	case b.State == calendar.Held:
-		err = s.reserve(ctx, b, nil)
-	case linked && b.Host == "":
+	case a.b.State == calendar.Held:
+		err = a.reserve(ctx, nil)
+	case linked && a.b.Host == "":
 		return ErrUnread // another request writes it, or has ended; then the hold ends too
 	default:
-		err = s.accepted(ctx, *b)
+		err = a.accepted(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	if linked && b.Host == "" {
-		return s.export(ctx, b, owner.final)
+	if linked && a.b.Host == "" {
+		return a.export(ctx, owner.final)
 	}
-	return s.finish(ctx, b)
+	return a.finish(ctx)
 }
 
 // bookedChange makes the event of a hold an ordinary one.
@@ -183,14 +189,14 @@ func (s *Service) Move(ctx context.Context, token string, start time.Time) (Book
 		hold: func(next *calendar.Hold) { next.Start, next.End, next.Moves = start, end, next.Moves+1 },
 		change: func(v View, _ calendar.Hold) edit.Change {
 			return edit.Change{Times: edit.Times{
-				Start: edit.To(s.moment(v, start)), End: edit.To(s.moment(v, end)), AsGiven: true,
+				Start: edit.To(v.moment(start)), End: edit.To(v.moment(end)), AsGiven: true,
 			}}
 		},
 	}
 	if in.Origin.Mirrors() {
-		err = s.moveLinked(ctx, &b, in, to)
+		err = attempt{s, &b}.moveLinked(ctx, in, to)
 	} else {
-		err = s.decide(ctx, &b, to)
+		err = attempt{s, &b}.decide(ctx, to)
 	}
 	if err == nil {
 		s.tellHost(ctx, b, "mail.booking.moved")
@@ -209,56 +215,56 @@ type step struct {
 
 // decide makes a step of b, if its time is free then. All calendars that count are locked during the decision, so the
 // later one of two confirmations sees the earlier one.
-func (s *Service) decide(ctx context.Context, b *Booking, to step) error {
-	v, err := s.opened(ctx, b.View.BookingPage, true)
+func (a attempt) decide(ctx context.Context, to step) error {
+	v, err := a.opened(ctx, a.b.View.BookingPage, true)
 	if err != nil {
 		return err
 	}
 	// The notice counts from the moment of the choice.
-	at := s.Now()
-	q := asking{own: b.ID, confirmed: true}
+	at := a.Now()
+	q := asking{own: a.b.ID, confirmed: true}
 	switch {
 	case to.moved != nil:
 		q.also, q.only = to.moved.ID, to.moved.stays()
-	case b.State == calendar.Held:
-		at = b.Created
+	case a.b.State == calendar.Held:
+		at = a.b.Created
 	default:
-		q.only = b.stays()
+		q.only = a.b.stays()
 	}
-	o, err := s.offer(v, b.Minutes(), at)
+	o, err := v.offer(a.b.Minutes(), at)
 	if err != nil {
 		return err
 	}
 	fresh := map[calendar.UserID]bool{}
 	for range readsMost {
-		if err := s.refresh(ctx, v, *b, fresh); err != nil {
+		if err := a.refresh(ctx, v, fresh); err != nil {
 			return err
 		}
-		next := b.Hold
+		next := a.b.Hold
 		to.hold(&next)
-		now, err := s.read(ctx, v, next.Start, next.End, q)
+		now, err := a.read(ctx, v, next.Start, next.End, q)
 		if err != nil {
 			return err
 		}
 		free := o.Free(next.Start, now.taken)
-		if len(free) == 0 || !next.Start.After(s.Now()) {
+		if len(free) == 0 || !next.Start.After(a.Now()) {
 			return ErrTaken
 		}
 		if v.Together != rules.AnyOfUs {
 			free = free[:1] // the owner, or the host who stays
 		}
-		if !slices.ContainsFunc(free, func(i int) bool { return now.hosts[i].ID == b.Keeper.ID }) {
-			if q.only != "" || b.State != calendar.Held {
+		if !slices.ContainsFunc(free, func(i int) bool { return now.hosts[i].ID == a.b.Keeper.ID }) {
+			if q.only != "" || a.b.State != calendar.Held {
 				return ErrTaken
 			}
-			if err := s.rehome(ctx, v, b, s.fairest(v, now, free)); err != nil {
+			if err := a.rehome(ctx, v, now.fairest(v, free, a.Now())); err != nil {
 				return err
 			}
 			continue
 		}
-		err = s.commit(ctx, v, *b, next, to.change(v, next), now)
+		err = a.commit(ctx, v, next, to.change(v, next), now)
 		if err == nil {
-			b.Hold = next
+			a.b.Hold = next
 		}
 		if !errors.Is(err, ledger.ErrReadAgain) {
 			return err
@@ -269,13 +275,13 @@ func (s *Service) decide(ctx context.Context, b *Booking, to step) error {
 
 // commit makes the change of the event and of the hold, unless a calendar has changed since it was read. If one person
 // gets the booking, the calendars of the others do not matter.
-func (s *Service) commit(
-	ctx context.Context, v View, b Booking, next calendar.Hold, change edit.Change, now state,
+func (a attempt) commit(
+	ctx context.Context, v View, next calendar.Hold, change edit.Change, now state,
 ) error {
-	claim := ledger.Claim{Now: b.Hold, Next: next}
+	claim := ledger.Claim{Now: a.b.Hold, Next: next}
 	for _, h := range now.hosts {
 		for _, cal := range h.read {
-			if cal.Access == calendar.OwnerAccess && (v.Together != rules.AnyOfUs || h.ID == b.Keeper.ID) {
+			if cal.Access == calendar.OwnerAccess && (v.Together != rules.AnyOfUs || h.ID == a.b.Keeper.ID) {
 				claim.Read = append(claim.Read, cal)
 			}
 		}
@@ -290,24 +296,24 @@ func (s *Service) commit(
 	if v.PerDay > 0 && !slices.ContainsFunc(claim.Read, func(c calendar.Calendar) bool { return c.ID == page.ID }) {
 		claim.Read = append(claim.Read, page)
 	}
-	c := callerOf(b.Keeper)
-	in, err := s.Calendars.Calendar(ctx, c, b.Calendar)
+	c := callerOf(a.b.Keeper)
+	in, err := a.Calendars.Calendar(ctx, c, a.b.Calendar)
 	if err != nil {
 		return err
 	}
-	m := s.meter(ctx, v)
+	m := a.meter(ctx, v)
 	defer m.Close()
-	_, err = s.Calendars.EditClaimed(ctx, c, in, b.UID, ledger.Edit{Change: change, Meter: m}, claim)
+	_, err = a.Calendars.EditClaimed(ctx, c, in, a.b.UID, ledger.Edit{Change: change, Meter: m}, claim)
 	return err
 }
 
 // refresh syncs the linked calendars that count for a booking, of its host or of all people. It skips users in fresh.
-func (s *Service) refresh(ctx context.Context, v View, b Booking, fresh map[calendar.UserID]bool) error {
+func (a attempt) refresh(ctx context.Context, v View, fresh map[calendar.UserID]bool) error {
 	only := calendar.UserID("")
 	if v.Together == rules.AnyOfUs {
-		only = b.Keeper.ID
+		only = a.b.Keeper.ID
 	}
-	all, _, err := s.hosts(ctx, v, only)
+	all, _, err := a.keeping().hosts(ctx, v, only)
 	if err != nil {
 		return err
 	}
@@ -317,7 +323,7 @@ func (s *Service) refresh(ctx context.Context, v View, b Booking, fresh map[cale
 		if fresh[h.ID] {
 			continue
 		}
-		if err := s.refreshOf(ctx, h); err != nil {
+		if err := a.refreshOf(ctx, h); err != nil {
 			return err
 		}
 		fresh[h.ID] = true
@@ -325,22 +331,22 @@ func (s *Service) refresh(ctx context.Context, v View, b Booking, fresh map[cale
 	return nil
 }
 
-func (s *Service) refreshOf(ctx context.Context, h host) error {
+func (a attempt) refreshOf(ctx context.Context, h host) error {
 	if !slices.ContainsFunc(h.read, func(c calendar.Calendar) bool { return c.Origin.Mirrors() }) {
 		return nil
 	}
-	accounts, err := s.Calendars.Mirrors.LinkedAccounts(ctx, callerOf(h.User))
+	accounts, err := a.Calendars.Mirrors.LinkedAccounts(ctx, callerOf(h.User))
 	if err != nil {
 		return err
 	}
-	for _, a := range accounts {
-		for _, cal := range a.Calendars {
+	for _, account := range accounts {
+		for _, cal := range account.Calendars {
 			counts := func(c calendar.Calendar) bool { return c.ID == cal.ID }
 			if !slices.ContainsFunc(h.read, counts) {
 				continue
 			}
-			if _, err := s.Calendars.Mirrors.Refresh(ctx, callerOf(h.User), a.ID); err != nil {
-				s.Logger.WarnContext(ctx, "a booking waits for a linked calendar", "error", err)
+			if _, err := a.Calendars.Mirrors.Refresh(ctx, callerOf(h.User), account.ID); err != nil {
+				a.Logger.WarnContext(ctx, "a booking waits for a linked calendar", "error", err)
 				return ErrUnread
 			}
 			break

@@ -32,33 +32,33 @@ func (s *Service) unwritten(ctx context.Context, err error) error {
 }
 
 // export writes a reserved booking to its linked calendar. If that fails, the hold stays.
-func (s *Service) export(ctx context.Context, b *Booking, to calendar.Calendar) error {
-	left := s.spare(b.Hold, to.ID)
-	if err := s.Store.KeepHold(ctx, left); err != nil {
+func (a attempt) export(ctx context.Context, to calendar.Calendar) error {
+	left := a.spare(a.b.Hold, to.ID)
+	if err := a.Store.KeepHold(ctx, left); err != nil {
 		return err
 	}
-	fields := bookedChange(b.View, b.Keeper, b.Hold).Fields
-	if text := s.descriptionOf(ctx, *b); text != "" {
+	fields := bookedChange(a.b.View, a.b.Keeper, a.b.Hold).Fields
+	if text := a.descriptionOf(ctx); text != "" {
 		fields.Description = edit.To(text)
 	}
-	if at := b.View.Place(); at != "" {
+	if at := a.b.View.Place(); at != "" {
 		fields.Location = edit.To(at)
 	}
-	_, err := s.Calendars.CreateTelling(ctx, callerOf(b.Keeper), to, edit.Draft{
+	_, err := a.Calendars.CreateTelling(ctx, callerOf(a.b.Keeper), to, edit.Draft{
 		Kind: content.Event, UID: string(left.UID), Fields: fields,
-		Times: edit.Times{Start: edit.To(s.moment(b.View, b.Start)), End: edit.To(s.moment(b.View, b.End))},
+		Times: edit.Times{Start: edit.To(a.b.View.moment(a.b.Start)), End: edit.To(a.b.View.moment(a.b.End))},
 	}, calendar.TellAll)
 	if err != nil {
 		// The source may have stored it nevertheless. Then it is deleted when it arrives here.
-		return errors.Join(s.unwritten(ctx, err), s.release(context.WithoutCancel(ctx), b))
+		return errors.Join(a.unwritten(ctx, err), a.release(context.WithoutCancel(ctx)))
 	}
-	if err := s.Store.SwapHolds(ctx, b.ID, left.ID, s.Now()); err != nil {
+	if err := a.Store.SwapHolds(ctx, a.b.ID, left.ID, a.Now()); err != nil {
 		return err
 	}
-	was := b.Hold
-	b.State, b.Calendar, b.UID = calendar.Booked, left.Calendar, left.UID
+	was := a.b.Hold
+	a.b.State, a.b.Calendar, a.b.UID = calendar.Booked, left.Calendar, left.UID
 	left.Calendar, left.UID = was.Calendar, was.UID
-	s.drop(ctx, b.View, left)
+	a.drop(ctx, a.b.View, left)
 	return nil
 }
 
@@ -70,52 +70,53 @@ func (s *Service) drop(ctx context.Context, v View, h calendar.Hold) {
 }
 
 // release makes a reserved hold one that waits for its confirmation again.
-func (s *Service) release(ctx context.Context, b *Booking) error {
-	_, in, err := s.event(ctx, *b)
+func (a attempt) release(ctx context.Context) error {
+	_, in, err := a.event(ctx)
 	if err != nil {
 		return err
 	}
-	next := b.Hold
+	next := a.b.Hold
 	next.State = calendar.Held
-	m := s.meter(ctx, b.View)
+	m := a.meter(ctx, a.b.View)
 	defer m.Close()
-	_, err = s.Calendars.EditClaimed(ctx, callerOf(b.Keeper), in, b.UID, ledger.Edit{
+	_, err = a.Calendars.EditClaimed(ctx, callerOf(a.b.Keeper), in, a.b.UID, ledger.Edit{
 		Change: edit.Change{Fields: edit.Fields{Status: edit.To(edit.Tentative)}}, Meter: m,
-	}, ledger.Claim{Now: b.Hold, Next: next})
+	}, ledger.Claim{Now: a.b.Hold, Next: next})
 	if err == nil {
-		b.Hold = next
+		a.b.Hold = next
 	}
 	return err
 }
 
 // moveLinked moves a booking in a linked calendar. Another event reserves the new time meanwhile.
-func (s *Service) moveLinked(ctx context.Context, b *Booking, in calendar.Calendar, to step) error {
-	_, owner, err := s.hosts(ctx, b.View, "")
+func (a attempt) moveLinked(ctx context.Context, in calendar.Calendar, to step) error {
+	_, owner, err := a.keeping().hosts(ctx, a.b.View, "")
 	if err != nil {
 		return err
 	}
-	next := b.Hold
+	next := a.b.Hold
 	to.hold(&next)
-	r := Booking{Hold: s.spare(next, owner.target.ID), View: b.View, Keeper: b.Keeper}
+	r := Booking{Hold: a.spare(next, owner.target.ID), View: a.b.View, Keeper: a.b.Keeper}
 	r.State = calendar.Held
-	if err := s.Store.KeepHold(ctx, r.Hold); err != nil {
+	if err := a.Store.KeepHold(ctx, r.Hold); err != nil {
 		return err
 	}
-	defer func() { s.drop(ctx, b.View, r.Hold) }()
-	if err := s.place(ctx, b.View, owner, r.Hold, ""); err != nil {
+	defer func() { a.drop(ctx, a.b.View, r.Hold) }()
+	if err := a.place(ctx, a.b.View, owner, r.Hold, ""); err != nil {
 		return err
 	}
-	if err := s.reserve(ctx, &r, b); err != nil {
-		return err
-	}
-	m := s.meter(ctx, b.View)
-	defer m.Close()
-	_, err = s.Calendars.EditClaimed(ctx, callerOf(b.Keeper), in, b.UID, ledger.Edit{
-		Change: to.change(b.View, next), Meter: m,
-	}, ledger.Claim{Now: b.Hold, Next: next})
+	err = attempt{a.Service, &r}.reserve(ctx, a.b)
 	if err != nil {
-		return s.unwritten(ctx, err)
+		return err
 	}
-	b.Hold = next
+	m := a.meter(ctx, a.b.View)
+	defer m.Close()
+	_, err = a.Calendars.EditClaimed(ctx, callerOf(a.b.Keeper), in, a.b.UID, ledger.Edit{
+		Change: to.change(a.b.View, next), Meter: m,
+	}, ledger.Claim{Now: a.b.Hold, Next: next})
+	if err != nil {
+		return a.unwritten(ctx, err)
+	}
+	a.b.Hold = next
 	return nil
 }

@@ -56,7 +56,7 @@ func (s *Service) Save(ctx context.Context, u calendar.User, v View) (calendar.B
 		return "", err
 	}
 	v.BookingPage.Owner, v.Owner = u.ID, u
-	if _, err := s.counted(ctx, v); err != nil {
+	if _, err := s.keeping().counted(ctx, v); err != nil {
 		return "", &rules.Error{Field: "calendar"}
 	}
 	if err := s.checkRoom(ctx, v); err != nil {

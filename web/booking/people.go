@@ -114,8 +114,8 @@ func (h host) id(v View) calendar.UserID {
 
 // hosts returns the hosts with their calendars: all, or only one. A person without a calendar for invitations is none.
 // The owner's are always read.
-func (s *Service) hosts(ctx context.Context, v View, only calendar.UserID) (list []host, owner host, err error) {
-	if owner, err = s.counted(ctx, v); err != nil {
+func (k keeping) hosts(ctx context.Context, v View, only calendar.UserID) (list []host, owner host, err error) {
+	if owner, err = k.counted(ctx, v); err != nil {
 		return nil, owner, err
 	}
 	for _, u := range v.Hosts() {
@@ -126,7 +126,7 @@ func (s *Service) hosts(ctx context.Context, v View, only calendar.UserID) (list
 		case u.ID == v.Owner.ID:
 			h = owner
 		default:
-			h.read, h.target, err = s.invited(ctx, u)
+			h.read, h.target, err = k.invited(ctx, u)
 		}
 		switch {
 		case errors.Is(err, ErrMissing) && v.Together == rules.AllOfUs:
@@ -142,14 +142,14 @@ func (s *Service) hosts(ctx context.Context, v View, only calendar.UserID) (list
 }
 
 // invited returns the calendars of a page's person that count as busy, and the one that gets invitations.
-func (s *Service) invited(
+func (k keeping) invited(
 	ctx context.Context, u calendar.User,
 ) (all []calendar.Calendar, target calendar.Calendar, err error) {
-	said, err := s.Calendars.Scheduling(ctx, callerOf(u))
+	said, err := k.Scheduling(ctx, callerOf(u))
 	if err != nil {
 		return nil, target, err
 	}
-	return s.chosen(ctx, u, func(cal calendar.Calendar) (counts, gets bool) {
+	return k.chosen(ctx, u, func(cal calendar.Calendar) (counts, gets bool) {
 		return !cal.Transparent, cal.ID == said.Default
 	})
 }
@@ -159,10 +159,10 @@ const fairDays = 30
 
 // fairest chooses one of some hosts: the one with the fewest bookings and holds of the page in the days around today,
 // of several the first in the page's list.
-func (s *Service) fairest(v View, now state, free []int) host {
+func (now state) fairest(v View, free []int, today time.Time) host {
 	counts := map[calendar.UserID]int{}
 	for _, h := range now.holds {
-		if d := h.Start.Sub(s.Now()); h.Page == v.ID && !h.Gone && d.Abs() <= fairDays*24*time.Hour {
+		if d := h.Start.Sub(today); h.Page == v.ID && !h.Gone && d.Abs() <= fairDays*24*time.Hour {
 			counts[h.Host]++
 		}
 	}
@@ -172,26 +172,26 @@ func (s *Service) fairest(v View, now state, free []int) host {
 }
 
 // rehome gives an open hold to another host, because the first one is not free any more.
-func (s *Service) rehome(ctx context.Context, v View, b *Booking, to host) error {
-	description := s.descriptionOf(ctx, *b)
-	left, next := b.Hold, b.Hold
-	left.ID, left.Token, left.State = calendar.HoldID(s.NewID()), hashed(newToken()), calendar.Ended
-	left.Created, left.Expires = time.Unix(0, 0).UTC(), s.Now() // it counts for no limit
-	next.Host, next.Calendar, next.UID = to.id(v), to.target.ID, s.newUID()
-	if err := s.Store.RehomeHold(ctx, next, left); err != nil {
+func (a attempt) rehome(ctx context.Context, v View, to host) error {
+	description := a.descriptionOf(ctx)
+	left, next := a.b.Hold, a.b.Hold
+	left.ID, left.Token, left.State = calendar.HoldID(a.NewID()), hashed(newToken()), calendar.Ended
+	left.Created, left.Expires = time.Unix(0, 0).UTC(), a.Now() // it counts for no limit
+	next.Host, next.Calendar, next.UID = to.id(v), to.target.ID, a.newUID()
+	if err := a.Store.RehomeHold(ctx, next, left); err != nil {
 		return err
 	}
-	b.Hold, b.Keeper = next, to.User
-	if err := s.place(ctx, v, to, next, description); err != nil {
+	a.b.Hold, a.b.Keeper = next, to.User
+	if err := a.place(ctx, v, to, next, description); err != nil {
 		return err
 	}
-	s.drop(ctx, v, left)
+	a.drop(ctx, v, left)
 	return nil
 }
 
 // descriptionOf returns the description of a hold's event, which has the visitor's answers.
-func (s *Service) descriptionOf(ctx context.Context, b Booking) string {
-	read, _, err := s.event(ctx, b)
+func (a attempt) descriptionOf(ctx context.Context) string {
+	read, _, err := a.event(ctx)
 	if err != nil {
 		return "" // its owner has deleted it
 	}
@@ -243,7 +243,7 @@ func (s *Service) ask(ctx context.Context, v View, before []calendar.BookingPers
 }
 
 func (s *Service) askOne(ctx context.Context, v View, u calendar.User) error {
-	if blocked, err := s.blocks(ctx, u, v.Owner.ID); err != nil || blocked {
+	if blocked, err := s.keeping().blocks(ctx, u, v.Owner.ID); err != nil || blocked {
 		return err
 	}
 	l := languageOf(u)
@@ -255,8 +255,8 @@ func (s *Service) askOne(ctx context.Context, v View, u calendar.User) error {
 }
 
 // blocks reports whether a user has blocked another one.
-func (s *Service) blocks(ctx context.Context, u calendar.User, by calendar.UserID) (bool, error) {
-	all, err := s.Calendars.Blocked(ctx, callerOf(u))
+func (k keeping) blocks(ctx context.Context, u calendar.User, by calendar.UserID) (bool, error) {
+	all, err := k.Blocked(ctx, callerOf(u))
 	return slices.ContainsFunc(all, func(b calendar.User) bool { return b.ID == by }), err
 }
 
@@ -286,7 +286,7 @@ func (s *Service) Included(ctx context.Context, u calendar.User) (list []Inclusi
 		return nil, err
 	}
 	for _, r := range all {
-		blocked, err := s.blocks(ctx, u, r.Page.Owner)
+		blocked, err := s.keeping().blocks(ctx, u, r.Page.Owner)
 		if err != nil {
 			return nil, err
 		}

@@ -24,16 +24,16 @@ func (v View) serves(room calendar.User) bool {
 }
 
 // mayBook reports whether a user may book a room, as the room will decide.
-func (s *Service) mayBook(ctx context.Context, u, room calendar.User) (bool, error) {
+func (k keeping) mayBook(ctx context.Context, u, room calendar.User) (bool, error) {
 	switch by := room.Room.Bookers; by {
 	case "", calendar.Anybody, string(u.ID):
 		return true, nil
 	default:
-		groups, err := s.Calendars.GroupsOf(ctx, callerOf(u), u)
+		groups, err := k.GroupsOf(ctx, callerOf(u), u)
 		if slices.ContainsFunc(groups, func(g calendar.User) bool { return string(g.ID) == by }) || err != nil {
 			return err == nil, err
 		}
-		all, err := s.Calendars.Calendars(ctx, callerOf(u))
+		all, err := k.Calendars(ctx, callerOf(u))
 		return slices.ContainsFunc(all, func(cal calendar.Calendar) bool {
 			return cal.Owner == room.ID && cal.Access >= calendar.WriteAccess
 		}), err
@@ -42,13 +42,13 @@ func (s *Service) mayBook(ctx context.Context, u, room calendar.User) (bool, err
 
 // withRoom adds the calendars of the page's room to a state. It removes the hosts who may not book the room: all, if it
 // cannot be booked.
-func (s *Service) withRoom(ctx context.Context, v View, now *state) error {
+func (k keeping) withRoom(ctx context.Context, v View, now *state) error {
 	if v.Room == "" {
 		return nil
 	}
 	var may []host
 	for _, h := range now.hosts {
-		ok, err := s.mayBook(ctx, h.User, v.InRoom)
+		ok, err := k.mayBook(ctx, h.User, v.InRoom)
 		if err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func (s *Service) withRoom(ctx context.Context, v View, now *state) error {
 		now.hosts = nil
 		return nil
 	}
-	all, err := s.Calendars.Calendars(ctx, callerOf(v.InRoom))
+	all, err := k.Calendars(ctx, callerOf(v.InRoom))
 	now.room.User = v.InRoom
 	now.room.read = slices.DeleteFunc(all, func(cal calendar.Calendar) bool { return cal.Transparent })
 	return err
@@ -74,7 +74,7 @@ func (s *Service) Rooms(ctx context.Context, u calendar.User) (list []calendar.U
 		return nil, err
 	}
 	for _, room := range all {
-		may, err := s.mayBook(ctx, u, room)
+		may, err := s.keeping().mayBook(ctx, u, room)
 		if err != nil {
 			return nil, err
 		}
@@ -103,8 +103,8 @@ func (s *Service) checkRoom(ctx context.Context, v View) error {
 
 // reserve takes the time of a hold for its visitor, with the room and the other people, who learn of it. The visitor is
 // invited only after the room has accepted. If the hold is for another time of a booking, that one takes no time.
-func (s *Service) reserve(ctx context.Context, b, moved *Booking) error {
-	err := s.decide(ctx, b, step{
+func (a attempt) reserve(ctx context.Context, moved *Booking) error {
+	err := a.decide(ctx, step{
 		hold: func(next *calendar.Hold) { next.State = calendar.Reserved },
 		change: func(v View, _ calendar.Hold) edit.Change {
 			f := edit.Fields{Status: edit.To(edit.Confirmed)}
@@ -118,20 +118,20 @@ func (s *Service) reserve(ctx context.Context, b, moved *Booking) error {
 	if err != nil {
 		return err
 	}
-	return s.accepted(ctx, *b)
+	return a.accepted(ctx)
 }
 
 // accepted returns ErrTaken unless the room has accepted a reserved time. It answers before its invitation returns.
-func (s *Service) accepted(ctx context.Context, b Booking) error {
-	if b.View.Room == "" {
+func (a attempt) accepted(ctx context.Context) error {
+	if a.b.View.Room == "" {
 		return nil
 	}
-	read, _, err := s.event(ctx, b)
+	read, _, err := a.event(ctx)
 	if err != nil {
 		return err
 	}
-	for _, a := range edit.AttendeesOf(read.Main()) {
-		if strings.EqualFold(a.Address, b.View.InRoom.Email) && strings.EqualFold(a.Status, "ACCEPTED") {
+	for _, one := range edit.AttendeesOf(read.Main()) {
+		if strings.EqualFold(one.Address, a.b.View.InRoom.Email) && strings.EqualFold(one.Status, "ACCEPTED") {
 			return nil
 		}
 	}
@@ -139,34 +139,34 @@ func (s *Service) accepted(ctx context.Context, b Booking) error {
 }
 
 // finish books a reserved time.
-func (s *Service) finish(ctx context.Context, b *Booking) error {
-	_, in, err := s.event(ctx, *b)
+func (a attempt) finish(ctx context.Context) error {
+	_, in, err := a.event(ctx)
 	if err != nil {
 		return err
 	}
-	next := b.Hold
+	next := a.b.Hold
 	next.State = calendar.Booked
-	m := s.meter(ctx, b.View)
+	m := a.meter(ctx, a.b.View)
 	defer m.Close()
-	_, err = s.Calendars.EditClaimed(ctx, callerOf(b.Keeper), in, b.UID, ledger.Edit{
-		Change: bookedChange(b.View, b.Keeper, next), Meter: m,
-	}, ledger.Claim{Now: b.Hold, Next: next})
+	_, err = a.Calendars.EditClaimed(ctx, callerOf(a.b.Keeper), in, a.b.UID, ledger.Edit{
+		Change: bookedChange(a.b.View, a.b.Keeper, next), Meter: m,
+	}, ledger.Claim{Now: a.b.Hold, Next: next})
 	if err == nil {
-		b.Hold = next
+		a.b.Hold = next
 	}
 	return err
 }
 
 // event reads the event of a booking.
-func (s *Service) event(ctx context.Context, b Booking) (*content.Object, calendar.Calendar, error) {
-	c := callerOf(b.Keeper)
-	in, err := s.Calendars.Calendar(ctx, c, b.Calendar)
+func (a attempt) event(ctx context.Context) (*content.Object, calendar.Calendar, error) {
+	c := callerOf(a.b.Keeper)
+	in, err := a.Calendars.Calendar(ctx, c, a.b.Calendar)
 	if err != nil {
 		return nil, in, err
 	}
-	m := s.meter(ctx, b.View)
+	m := a.meter(ctx, a.b.View)
 	defer m.Close()
-	o, err := s.Calendars.ObjectByUID(ctx, m, c, in, b.UID)
+	o, err := a.Calendars.ObjectByUID(ctx, m, c, in, a.b.UID)
 	if err != nil {
 		return nil, in, err
 	}

@@ -43,10 +43,10 @@ type asking struct {
 // read returns the taken times between two moments.
 func (s *Service) read(ctx context.Context, v View, from, until time.Time, q asking) (now state, err error) {
 	// First the calendars: whatever changes later, changes their versions.
-	if now.hosts, now.owner, err = s.hosts(ctx, v, q.only); err != nil {
+	if now.hosts, now.owner, err = s.keeping().hosts(ctx, v, q.only); err != nil {
 		return now, err
 	}
-	if err := s.withRoom(ctx, v, &now); err != nil {
+	if err := s.keeping().withRoom(ctx, v, &now); err != nil {
 		return now, err
 	}
 	since, recent := from.AddDate(0, 0, -2), s.Now().AddDate(0, 0, -fairDays)
@@ -114,7 +114,7 @@ func (s *Service) read(ctx context.Context, v View, from, until time.Time, q ask
 }
 
 // offer returns the rule of a page for one of its lengths, as at a moment.
-func (s *Service) offer(v View, minutes int, at time.Time) (rules.Offer, error) {
+func (v View) offer(minutes int, at time.Time) (rules.Offer, error) {
 	if !v.has(minutes) {
 		return rules.Offer{}, ErrTaken
 	}
@@ -127,7 +127,7 @@ func (s *Service) offer(v View, minutes int, at time.Time) (rules.Offer, error) 
 func (s *Service) Times(
 	ctx context.Context, v View, minutes int, from, until time.Time, moved *Booking,
 ) ([]slot.Slot, error) {
-	o, err := s.offer(v, minutes, s.Now())
+	o, err := v.offer(minutes, s.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func (s *Service) hold(ctx context.Context, v View, w Wish) (h calendar.Hold, er
 	if err := s.check(v, &w); err != nil {
 		return h, err
 	}
-	o, err := s.offer(v, w.Minutes, s.Now())
+	o, err := v.offer(w.Minutes, s.Now())
 	if err != nil {
 		return h, err
 	}
@@ -256,7 +256,7 @@ func (s *Service) choose(ctx context.Context, v View, o rules.Offer, start time.
 	if better := o.Free(start, quiet.taken); len(better) > 0 {
 		now, free = quiet, better
 	}
-	return s.fairest(v, now, free), nil
+	return now.fairest(v, free, s.Now()), nil
 }
 
 // answersOf writes a visitor's answers as the description of an event.
@@ -274,7 +274,7 @@ func answersOf(v View, w Wish) string {
 func (s *Service) place(ctx context.Context, v View, in host, h calendar.Hold, description string) error {
 	d := edit.Draft{
 		Kind: content.Event, UID: string(h.UID),
-		Times: edit.Times{Start: edit.To(s.moment(v, h.Start)), End: edit.To(s.moment(v, h.End))},
+		Times: edit.Times{Start: edit.To(v.moment(h.Start)), End: edit.To(v.moment(h.End))},
 		Fields: edit.Fields{
 			Summary: edit.To(languageOf(in.User).Text("booking.held", "title", v.Title, "name", h.Name)),
 			Status:  edit.To(edit.Tentative),
@@ -291,7 +291,7 @@ func (s *Service) place(ctx context.Context, v View, in host, h calendar.Hold, d
 }
 
 // moment returns an instant on the owner's clock, or in UTC if the clock shows that time twice.
-func (s *Service) moment(v View, t time.Time) ical.Time {
+func (v View) moment(t time.Time) ical.Time {
 	local := t.In(v.Zone.Location())
 	_, offset := local.Zone()
 	again := time.Date(local.Year(), local.Month(), local.Day(), local.Hour(), local.Minute(), 0, 0, local.Location())
