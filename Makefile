@@ -84,6 +84,9 @@ lint: $(GOLANGCI_LINT) ## Check formatting and go.mod, and run the linters, whic
 	$(GOLANGCI_LINT) run ./...
 	$(GO) run ./internal/prose
 
+.PHONY: linter
+linter: $(GOLANGCI_LINT)
+
 .PHONY: format
 format: $(GOLANGCI_LINT) ## Format the code for lint
 	$(GOLANGCI_LINT) fmt

@@ -73,9 +73,13 @@ func errHas(address string) error {
 	return calendar.Errorf(calendar.Exists, "", "%q is among the addresses already", address)
 }
 
-// VerifyAddress marks an address as the user's own. The caller has checked that it is.
+// VerifyAddress marks an address as the user's own, and makes it the main one if there is none. The caller has checked
+// that it is theirs.
 func (s *Directory) VerifyAddress(ctx context.Context, u calendar.User, text string) error {
 	err := s.store.VerifyAddress(ctx, u.ID, strings.ToLower(text), s.seconds())
+	if err == nil && u.Email == "" {
+		return s.MainAddress(ctx, u, text)
+	}
 	err = reworded(err, calendar.Exists, "%q is another user's", shortened(text, maxTitle))
 	return during("verifying the address", err)
 }

@@ -84,6 +84,10 @@ func (e Entry) Done() bool { return e.Secret != "" }
 func (s *SignInFlow) SignIn(ctx context.Context, user, password string, from netip.Addr,
 	browser string,
 ) (Entry, error) {
+	user, err := s.directory.nameOf(ctx, user)
+	if err != nil {
+		return Entry{}, err
+	}
 	// Read before the password is checked, so that a change in between invalidates the second step as well.
 	generation, err := s.verifier.generation(ctx, strings.ToLower(user))
 	if err != nil {

@@ -22,7 +22,14 @@ func (s *SignInFlow) AskForReset(typed string, from netip.Addr) error {
 // main mail address. NotFound if the user does not exist, cannot sign in, has no mail address or signs in without a
 // password, and if several users have the address.
 func (s *Directory) ResetLink(ctx context.Context, typed string) (PasswordLink, Secret, error) {
-	u, err := s.forgetful(ctx, typed)
+	name, err := s.nameOf(ctx, typed)
+	if err != nil {
+		return PasswordLink{}, "", err
+	}
+	u, err := s.User(ctx, name)
+	if reason := calendar.ReasonOf(err); reason == calendar.NotFound || reason == calendar.Invalid {
+		return PasswordLink{}, "", errNoReset()
+	}
 	if err != nil {
 		return PasswordLink{}, "", err
 	}
@@ -36,27 +43,21 @@ func (s *Directory) ResetLink(ctx context.Context, typed string) (PasswordLink, 
 	return s.CreatePasswordLink(ctx, u.Name, Reset)
 }
 
-// forgetful finds a user by name or main mail address.
-func (s *Directory) forgetful(ctx context.Context, typed string) (calendar.User, error) {
-	u, err := s.User(ctx, typed)
-	if err == nil {
-		return u, nil
-	}
-	if reason := calendar.ReasonOf(err); reason != calendar.NotFound && reason != calendar.Invalid {
-		return u, err
-	}
+// nameOf returns the name of the user that a person means on the sign-in page: the text itself, or the name of the only
+// user with this main mail address.
+func (s *Directory) nameOf(ctx context.Context, typed string) (string, error) {
 	if !strings.Contains(typed, "@") {
-		return u, errNoReset()
+		return typed, nil
 	}
-	all, err := s.Users(ctx)
-	if err != nil {
-		return u, err
+	all, err := s.UserNames(ctx)
+	if err != nil || slices.ContainsFunc(all, func(u calendar.User) bool { return strings.EqualFold(u.Name, typed) }) {
+		return typed, err
 	}
 	all = slices.DeleteFunc(all, func(u calendar.User) bool { return !strings.EqualFold(u.Email, typed) })
 	if len(all) != 1 {
-		return u, errNoReset()
+		return typed, nil
 	}
-	return all[0], nil
+	return all[0].Name, nil
 }
 
 func errNoReset() error {

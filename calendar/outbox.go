@@ -43,6 +43,17 @@ const MethodEnded = "WEBHOOK-ENDED"
 // Data is the calendar's ID.
 const MethodOffered = "CALENDAR-OFFERED"
 
+// MethodPoll is not an iTIP method: the letter asks a person to answer a poll. Its Data is the id of the person; its
+// text is written when it is sent.
+const MethodPoll = "POLL"
+
+// PollMail is the text of a letter of MethodPoll.
+type PollMail struct {
+	Name, Subject, Text string
+	// Language is the tag of its language.
+	Language string
+}
+
 // Letter is a scheduling message to a person without an account here, queued or as sent.
 type Letter struct {
 	ID LetterID
@@ -177,6 +188,7 @@ var superseded = map[Method]struct{ same, instances []Method }{
 	MethodRequest: {[]Method{MethodRequest, MethodCancel, MethodAdd}, []Method{MethodRequest, MethodAdd}},
 	MethodCancel:  {[]Method{MethodRequest, MethodCancel, MethodAdd}, []Method{MethodRequest, MethodCancel, MethodAdd}},
 	MethodReply:   {same: []Method{MethodReply}},
+	MethodPoll:    {same: []Method{MethodPoll}},
 	MethodCounter: {same: []Method{MethodCounter}},
 	MethodRefresh: {same: []Method{MethodRefresh}},
 	MethodAdd:     {},

@@ -31,6 +31,7 @@ type Store interface {
 	Webhooks
 	Digests
 	BookingPages
+	Polls
 	OfferMails
 	Accounts
 	Uploads
@@ -212,4 +213,5 @@ type Tx interface {
 	ToldEventKeeper
 	SuggestionKeeper
 	HoldKeeper
+	PollKeeper
 }

@@ -51,6 +51,8 @@ type Config struct {
 	Endings *Endings
 	// Offers sends mails about pending shares; nil turns them off.
 	Offers *Offers
+	// Polls writes the mails of polls; it is NotFound if there is nothing to send. Nil turns them off.
+	Polls  func(ctx context.Context, l calendar.Letter) (calendar.PollMail, error)
 	Limits Limits
 	Now    func() time.Time
 	NewID  func() string
@@ -358,6 +360,9 @@ func (s *Sender) own(m calendar.Method) func(ctx context.Context, l calendar.Let
 	}
 	if m == calendar.MethodOffered {
 		return s.offered
+	}
+	if m == calendar.MethodPoll {
+		return s.poll
 	}
 	if m == calendar.MethodAlert {
 		return s.alert

@@ -24,6 +24,7 @@ import (
 	"caldav-mcp-server/calendar/change"
 	"caldav-mcp-server/calendar/mailbox"
 	"caldav-mcp-server/calendar/service"
+	"caldav-mcp-server/mcp/skill"
 	"caldav-mcp-server/mcp/views"
 	"caldav-mcp-server/mcp/wire"
 )
@@ -61,6 +62,7 @@ func newHandler(c Config, tools []tool) *Handler {
 			WebsiteURL: c.BaseURL,
 			Icons:      []mcpgo.Icon{{Src: icon, MIMEType: "image/svg+xml", Sizes: []string{"any"}}},
 		},
+		Skills: []wire.Skill{skill.Skill()},
 	}, bridge{h}, h.newServer(c.Version))
 	return h
 }

@@ -20,6 +20,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/calendar/watch"
+	"caldav-mcp-server/mcp/skill"
 	"caldav-mcp-server/mcp/views"
 	"caldav-mcp-server/mcp/wire"
 )
@@ -37,7 +38,7 @@ const calendarType = "text/calendar"
 // mostResource limits the text of a resource, because hosts show the whole text to their model.
 const mostResource = 512 << 10
 
-// addResources registers the views and the resource templates with mcp-go.
+// addResources registers the views, the skill and the resource templates with mcp-go.
 func (h *Handler) addResources(s *server.MCPServer) {
 	for _, name := range views.Names {
 		// A view fetches nothing, so its declared policy is empty.
@@ -45,11 +46,9 @@ func (h *Handler) addResources(s *server.MCPServer) {
 			Meta: map[string]any{"ui": map[string]any{"csp": struct{}{}, "prefersBorder": true}},
 			URI:  views.URI(name), MIMEType: wire.ViewType, Text: views.Page(name),
 		}
-		s.AddResource(mcpgo.NewResource(page.URI, name, mcpgo.WithMIMEType(page.MIMEType)),
-			func(context.Context, mcpgo.ReadResourceRequest) ([]mcpgo.ResourceContents, error) {
-				return []mcpgo.ResourceContents{page}, nil
-			})
+		addText(s, name, page)
 	}
+	addText(s, skill.Name, mcpgo.TextResourceContents{URI: skill.URI, MIMEType: "text/markdown", Text: skill.Text})
 	s.AddResourceTemplate(mcpgo.NewResourceTemplate(calendarTemplate, "calendar",
 		mcpgo.WithTemplateDescription("A calendar with all its events and tasks, as iCalendar. The id is from "+
 			"list_calendars."),
@@ -60,8 +59,17 @@ func (h *Handler) addResources(s *server.MCPServer) {
 		mcpgo.WithTemplateMIMEType(calendarType)), h.reader(eventAddress, h.box.eventText))
 }
 
+// addText registers a resource that is the same for all callers.
+func addText(s *server.MCPServer, name string, text mcpgo.TextResourceContents) {
+	s.AddResource(mcpgo.NewResource(text.URI, name, mcpgo.WithMIMEType(text.MIMEType)),
+		func(context.Context, mcpgo.ReadResourceRequest) ([]mcpgo.ResourceContents, error) {
+			return []mcpgo.ResourceContents{text}, nil
+		})
+}
+
 // listResources lists the caller's calendars. mcp-go itself supports only resources that are the same for all callers.
-// These are the views, which hosts find by the tools.
+// These are the views, which hosts find by the tools, and the
+// skill.
 func (h *Handler) listResources(
 	ctx context.Context, _ any, r *mcpgo.ListResourcesRequest, result *mcpgo.ListResourcesResult,
 ) {

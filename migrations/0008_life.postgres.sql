@@ -5,7 +5,7 @@ BEGIN
 	PERFORM pg_walfile_name(pg_current_wal_lsn());
 	CREATE FUNCTION server_timeline() RETURNS TEXT LANGUAGE sql VOLATILE PARALLEL SAFE
 		AS 'SELECT substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)';
-EXCEPTION WHEN undefined_function OR insufficient_privilege OR feature_not_supported THEN
+EXCEPTION WHEN OTHERS THEN
 	CREATE FUNCTION server_timeline() RETURNS TEXT LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT ''''::text';
 END
 $$;
@@ -16,7 +16,7 @@ BEGIN
 	PERFORM system_identifier FROM pg_control_system();
 	CREATE FUNCTION server_cluster() RETURNS TEXT LANGUAGE sql VOLATILE PARALLEL SAFE
 		AS 'SELECT system_identifier::text FROM pg_control_system()';
-EXCEPTION WHEN undefined_function OR insufficient_privilege OR feature_not_supported THEN
+EXCEPTION WHEN OTHERS THEN
 	CREATE FUNCTION server_cluster() RETURNS TEXT LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT ''''::text';
 END
 $$;

@@ -169,12 +169,12 @@ func (s *database) listen(ctx context.Context, tell func(calendar.Hint)) error {
 	})
 }
 
-// notifyOthers notifies other processes at the commit.
+// notifyOthers notifies other processes after the commit.
 func (t *transaction) notifyOthers(ctx context.Context) error {
 	if t.hint.Empty() {
 		return nil
 	}
-	return t.NotifyOthers(ctx, t.hint, `{"Everything":true}`)
+	return t.NotifyOthers(ctx, t.hint)
 }
 
 // errProofStale reports that the caller's credentials changed after the request was authenticated.

@@ -15,8 +15,8 @@ import (
 type pruned struct{ calendars, tombstones, bodies int64 }
 
 // Prune deletes data from before a time: texts in the journal (its lines stay), tombstones, calendars in the
-// trash, records of calendars that left homes, and old notices, mails and messages. Sync tokens older than a
-// deleted tombstone are then refused. It runs while the store is in use.
+// trash, records of calendars that left homes, and old notices, mails and messages. It also deletes polls that have
+// ended. Sync tokens older than a deleted tombstone are then refused. It runs while the store is in use.
 func (s *Store) Prune(ctx context.Context, older time.Time) error {
 	var done pruned
 	defer func() {
@@ -30,7 +30,7 @@ func (s *Store) Prune(ctx context.Context, older time.Time) error {
 	}
 	for _, forget := range [...]func(context.Context, time.Time) error{
 		s.pruneHomes, s.pruneSubscriptions, s.pruneDeliveries, s.pruneGrants, s.pruneNotices, s.pruneTold,
-		s.pruneInboxes, s.pruneUnverified,
+		s.pruneInboxes, s.pruneUnverified, s.prunePolls,
 	} {
 		if err := forget(ctx, older); err != nil {
 			return err

@@ -88,3 +88,9 @@ func compareState(ctx context.Context, at db.Querier, of []calendar.Calendar) (R
 	how, err := db.RowOf(ctx, at, db.ScanText, selectState, string(wanted), of[0].Epoch)
 	return db.ReplicaOutcome(how), err
 }
+
+// Ability is a feature of Postgres that the store can do without.
+type Ability = db.Ability
+
+// Abilities tries the features that some databases lack; none on SQLite.
+func (s *Store) Abilities(ctx context.Context) ([]Ability, error) { return s.db.Abilities(ctx) }

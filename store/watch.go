@@ -75,7 +75,7 @@ func (n *hints) start() func() {
 		defer close(done)
 		for ctx.Err() == nil {
 			if err := n.listen(ctx, n.notify); err != nil && ctx.Err() == nil {
-				n.log.WarnContext(ctx, "changes by other processes are not noticed at the moment", "err", err)
+				n.log.WarnContext(ctx, "changes by other processes are noticed late", "err", err)
 			}
 			select {
 			case <-ctx.Done():

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -79,7 +80,12 @@ func TestNobodyListensNobodyTells(t *testing.T) {
 	}
 	heard := func(name string) string {
 		t.Helper()
-		if _, err := put(t.Context(), s, name); err != nil {
+		writer, err := store.Open(t.Context(), url, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = put(t.Context(), writer, name)
+		if err = errors.Join(err, writer.Close()); err != nil { // the end sends all hints
 			t.Fatal(err)
 		}
 		if _, err := conn.Exec(t.Context(), "SELECT pg_notify($1, 'mark')", channel); err != nil {

@@ -8,12 +8,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/mirror"
+	rules "caldav-mcp-server/calendar/poll"
+	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/internal/slowtest"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/web/poll"
 )
 
 // forms are the addresses below /account/ with the parts in braces filled in, whatever takes a form there.
@@ -87,6 +91,7 @@ func (h *house) belongings(name string) string {
 	}
 	note(h.auth.Addresses(ctx, u))
 	note(h.store.UploadsOf(ctx, u.ID))
+	note(h.store.Polls(ctx, u.ID))
 	note(h.auth.Factors(ctx, u))
 	return b.String()
 }
@@ -128,7 +133,16 @@ func everyForm(h *house) {
 	})
 	h.must(err)
 	uploaded := h.as("ann").upload([]byte(calendarFile("Zebra file", "z", 1)))
+	asked, err := h.pages.Polls.Save(t.Context(), ann, poll.View{
+		Zone: zone.UTC(), Poll: calendar.Poll{Closes: h.Now().Add(time.Hour)}, Settings: rules.Settings{
+			Title: "Zebrawalk", Calendar: string(work.ID), Zone: "UTC", Shown: rules.Counts, Times: []rules.Time{
+				{Start: h.Now().Add(time.Hour), End: h.Now().Add(2 * time.Hour)},
+			},
+		},
+	}, nil)
+	h.must(err)
 	parts := map[string]string{
+		"poll":    string(asked),
 		"upload":  strings.TrimPrefix(uploaded.path, "import/"),
 		"account": string(linked.ID), "kind": "agreed", "id": string(work.ID), "token": string(token),
 		"link": string(link.ID), "name": "ann", "change": changes.Changes[0].ID().String(), "invitation": "1",

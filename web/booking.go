@@ -12,11 +12,13 @@ import (
 	"strings"
 	"time"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	rules "caldav-mcp-server/calendar/booking"
 	"caldav-mcp-server/calendar/slot"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/web/booking"
+	"caldav-mcp-server/web/outside"
 )
 
 const (
@@ -36,14 +38,38 @@ func (h *Handler) bookingPages() []page {
 		get("booking/{page}", people, showing("bookingpage", bookingPages.one)),
 		post("booking/{page}", people, bookingPages.change),
 		post("booking", people, bookingPages.answer),
-		get(bookRoot+"{name}", anybody, visitorPages.page),
-		post(bookRoot+"{name}", anybody, visitorPages.hold),
-		get(bookRoot+"{name}/"+booking.TimesPath, anybody, visitorPages.apiTimes),
-		post(bookRoot+"{name}/"+booking.HoldsPath, anybody, visitorPages.apiHold),
-		get(bookRoot+"{name}/"+booking.HoldsPath+"/{hold}", anybody, visitorPages.apiState),
-		get(linkRoot+"{token}", anybody, visitorPages.link),
-		post(linkRoot+"{token}", anybody, visitorPages.act),
+		get(bookRoot+"{name}", anybody, paced(visitorPages.page)),
+		post(bookRoot+"{name}", anybody, paced(visitorPages.hold)),
+		get(bookRoot+"{name}/"+booking.TimesPath, anybody, paced(visitorPages.apiTimes)),
+		post(bookRoot+"{name}/"+booking.HoldsPath, anybody, paced(visitorPages.apiHold)),
+		get(bookRoot+"{name}/"+booking.HoldsPath+"/{hold}", anybody, paced(visitorPages.apiState)),
+		get(linkRoot+"{token}", anybody, paced(visitorPages.link)),
+		post(linkRoot+"{token}", anybody, paced(visitorPages.act)),
 	)
+}
+
+// visitRate limits the requests of a network for booking pages: each may read a month of a calendar. visitorsMost
+// limits the networks that are counted.
+var visitRate = auth.Rate{Burst: 300, Every: time.Minute / 300}
+
+const visitorsMost = 10_000
+
+// paced serves a page unless the visitor's network makes too many requests.
+func paced(serve func(visitorPages) error) func(visitorPages) error {
+	return func(p visitorPages) error {
+		wait := p.visits.Take(p.ClientAddr(p.r))
+		if wait <= 0 {
+			return serve(p)
+		}
+		throttled := &auth.ThrottledError{RetryAfter: wait}
+		p.w.Header().Set("Retry-After", strconv.Itoa(throttled.Seconds()))
+		if strings.Contains(p.r.URL.Path, "/api/") {
+			p.Bookings.ServeError(p.w, p.r, booking.ErrPace)
+			return nil
+		}
+		p.refuse(http.StatusTooManyRequests, p.lang.Text("booking.pace", "seconds", throttled.Seconds()))
+		return nil
+	}
 }
 
 // visitorPages are for people who choose a time with a user.
@@ -166,7 +192,7 @@ func (p visitorPages) choose(c *bookContent, fixed int) (q booking.Query, err er
 // program returns the visitor as their program.
 func (p visitorPages) program() rules.Visitor {
 	return rules.Visitor{
-		Page: p.r.PathValue("name"), SignedIn: p.signedIn(), Network: booking.Network(p.ClientAddr(p.r)),
+		Page: p.r.PathValue("name"), SignedIn: p.signedIn(), Network: outside.Network(p.ClientAddr(p.r)),
 		Language: p.lang.Tag(),
 	}
 }
@@ -198,7 +224,7 @@ func (p visitorPages) page() error {
 		return p.times(c, q, err)
 	}
 	if start, err := time.Parse(time.RFC3339, p.r.FormValue("start")); err == nil {
-		c.Start, c.Chosen = start.UTC().Format(time.RFC3339), booking.When(p.lang, start, q.Zone, "")
+		c.Start, c.Chosen = start.UTC().Format(time.RFC3339), outside.When(p.lang, start, q.Zone, "")
 		return p.show("bookform", c)
 	}
 	return p.times(c, q, nil)
@@ -224,18 +250,19 @@ func (p visitorPages) hold() error {
 	}
 	q, err := p.choose(&c, 0)
 	start, bad := time.Parse(time.RFC3339, p.field("start"))
-	if err != nil || bad != nil {
+	// The page may have lost the length since the visitor chose it.
+	if err != nil || bad != nil || p.field("minutes") != strconv.Itoa(q.Minutes) {
 		return p.times(c, q, cmp.Or(err, p.wrong("booking.taken")))
 	}
 	w := booking.Wish{
 		Start: start, Minutes: q.Minutes, Name: p.field("name"), Address: p.field("address"), Zone: c.Zone,
-		Network: booking.Network(p.ClientAddr(p.r)), Language: p.lang,
+		Network: outside.Network(p.ClientAddr(p.r)), Language: p.lang,
 	}
 	for i := range c.Questions {
 		w.Answers = append(w.Answers, p.field("answer-"+strconv.Itoa(i)))
 	}
 	err = p.Bookings.Hold(p.r.Context(), c.View, w)
-	c.Start, c.Chosen = start.UTC().Format(time.RFC3339), booking.When(p.lang, start, q.Zone, "")
+	c.Start, c.Chosen = start.UTC().Format(time.RFC3339), outside.When(p.lang, start, q.Zone, "")
 	switch {
 	case errors.Is(err, booking.ErrTaken):
 		q.From = start
@@ -265,7 +292,7 @@ func (p visitorPages) bookedContent(b booking.Booking) bookedContent {
 		in = b.View.Zone.Location()
 	}
 	return bookedContent{
-		b, booking.When(p.lang, b.Start, in, ""), p.href(linkRoot + p.r.PathValue("token")), b.View.Place(),
+		b, outside.When(p.lang, b.Start, in, ""), p.href(linkRoot + p.r.PathValue("token")), b.View.Place(),
 	}
 }
 

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"net/http"
 	"net/url"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -147,6 +149,96 @@ func TestLateBookingPresses(t *testing.T) {
 		if got := h.events(v.Owner); b.State != calendar.Released || strings.Contains(got, "eve") {
 			t.Errorf("after the cancellation: %v, %s", b.State, got)
 		}
+	})
+}
+
+// A button that is pressed twice at the same moment does one thing, and tells the owner once.
+func TestBookingPressedTwice(t *testing.T) {
+	eachBooking(t, func(h *house, s *booking.Service, l *letters) {
+		v, _ := h.host(s, nil)
+		h.must(s.Hold(t.Context(), v, wish("eve")))
+		token := strings.TrimPrefix(l.link(t), "/book/r/")
+		slow := *s
+		twice := func(act func(*booking.Service) error) {
+			t.Helper()
+			before, err := s.Store.HoldByToken(t.Context(), hashOf(token))
+			h.must(err)
+			h.must(act(s))
+			told := len(l.sent)
+			slow.Store = &late{s.Store, &before}
+			if h.must(act(&slow)); len(l.sent) != told {
+				t.Errorf("the owner is told again: %s", l.last(t))
+			}
+		}
+		twice(func(s *booking.Service) error {
+			_, err := s.Confirm(t.Context(), token)
+			return err
+		})
+		start := time.Date(2026, 5, 5, 8, 0, 0, 0, time.UTC)
+		var booked calendar.Hold
+		twice(func(s *booking.Service) error {
+			b, err := s.Move(t.Context(), token, start)
+			booked = b.Hold
+			return err
+		})
+		if !booked.Start.Equal(start) {
+			t.Errorf("moved to %v", booked.Start)
+		}
+		booked.Moves = 0
+		slow.Store = &late{s.Store, &booked}
+		if b, err := slow.Move(t.Context(), token, start.Add(time.Hour)); !errors.Is(err, booking.ErrTaken) ||
+			!b.Start.Equal(start) {
+			t.Errorf("another move at the same moment: %v %v", b.Start, err)
+		}
+	})
+}
+
+// hashOf returns the stored hash of a token.
+func hashOf(token string) []byte {
+	sum := sha256.Sum256([]byte("booking " + token))
+	return sum[:]
+}
+
+// A length that the owner removes while a visitor fills the form is not replaced by another one.
+func TestBookingOfARemovedLength(t *testing.T) {
+	eachBooking(t, func(h *house, s *booking.Service, _ *letters) {
+		v, _ := h.host(s, func(r *rules.Settings) { r.Minutes = []int{30} })
+		h.browser().post("/book/talk-ann", "start", "2026-05-04T07:00:00Z", "minutes", "60", "name", "Eve",
+			"address", "eve@example.com", "answer-0", "x").shows(http.StatusUnprocessableEntity, "not free any more")
+		if got := h.events(v.Owner); got != "" {
+			t.Errorf("held: %s", got)
+		}
+	})
+}
+
+// rival is a store whose next list of holds is read just before another visitor chooses a time.
+type rival struct {
+	booking.Store
+	choose func()
+}
+
+func (s *rival) HoldsOf(ctx context.Context, u calendar.UserID, after time.Time) ([]calendar.Hold, error) {
+	all, err := s.Store.HoldsOf(ctx, u, after)
+	if choose := s.choose; choose != nil {
+		s.choose = nil
+		choose()
+	}
+	return all, err
+}
+
+// A visitor who chooses a time at the very moment of another's choice or confirmation does not take it away.
+func TestHoldAtTheMomentOfAnother(t *testing.T) {
+	eachBooking(t, func(h *house, s *booking.Service, l *letters) {
+		v, _ := h.host(s, nil)
+		at := &rival{Store: s.Store}
+		meanwhile := *s
+		meanwhile.Store = at
+		at.choose = func() { h.must(s.Hold(t.Context(), v, wish("mia"))) }
+		h.must(meanwhile.Hold(t.Context(), v, wish("eve")))
+		token := strings.TrimPrefix(l.link(t), "/book/r/")
+		at.choose = func() { h.must(s.Hold(t.Context(), v, wish("zoe"))) }
+		_, err := meanwhile.Confirm(t.Context(), token)
+		h.must(err)
 	})
 }
 
@@ -375,7 +467,8 @@ func TestHoldsAreRefused(t *testing.T) {
 	})
 }
 
-// Fifty visitors confirm one time at the same moment, through two servers: one of them gets it.
+// Fifty visitors confirm one time at the same moment, through two servers: one of them gets it. Each confirmation
+// refreshes a linked calendar.
 func TestFiftyConfirmationsAtOnce(t *testing.T) {
 	testdb.Each(t, func(t *testing.T, at string) {
 		h := open(t, at)
@@ -385,6 +478,14 @@ func TestFiftyConfirmationsAtOnce(t *testing.T) {
 		second := h.bookings(l)
 		other := housetest.Open(t, at, h.Clock)
 		second.Store, second.Calendars = other.Store, service.New(other.Middle())
+		p := newPublisher(t)
+		for _, one := range []*booking.Service{s, second} {
+			one.Calendars.Mirrors.Providers, one.Calendars.Mirrors.Sealer = p.providers(), p.sealer
+		}
+		_, _, err := s.Calendars.Mirrors.Link(t.Context(), callerOf(v.Owner), mirror.NewAccount{
+			Provider: "ics", Secret: mirror.Secret{URL: p.address()},
+		})
+		h.must(err)
 		const visitors = 50
 		var links []string
 		for n := range visitors {
@@ -451,6 +552,85 @@ func TestBookingRefreshesLinkedCalendars(t *testing.T) {
 		later.Start = later.Start.Add(time.Hour)
 		h.must(s.Hold(t.Context(), v, later))
 		confirm(nil)
+	})
+}
+
+// halves is an account with two calendars. The second one cannot be read while it is away.
+type halves struct {
+	mirror.Source
+	away *atomic.Bool
+}
+
+// Calendars implements mirror.Source.
+func (halves) Calendars(context.Context) ([]mirror.Remote, error) {
+	return []mirror.Remote{{ID: "one", Name: "One"}, {ID: "two", Name: "Two"}}, nil
+}
+
+// Changes implements mirror.Source.
+func (s halves) Changes(_ context.Context, remote, cursor string) (mirror.Changes, error) {
+	if remote == "two" && s.away.Load() {
+		return mirror.Changes{}, errors.New("away")
+	}
+	return mirror.Changes{Cursor: cursor + "x"}, nil
+}
+
+// Nothing is booked if only a part of an account was refreshed, and that part does not count as busy.
+func TestBookingNeedsEachLinkedCalendar(t *testing.T) {
+	eachBooking(t, func(h *house, s *booking.Service, l *letters) {
+		p, away := newPublisher(t), new(atomic.Bool)
+		s.Calendars.Mirrors.Sealer = p.sealer
+		s.Calendars.Mirrors.Providers = map[string]mirror.Provider{"halves": {
+			Address: func(mirror.Secret) string { return "halves" },
+			Open:    func(mirror.Opening) (mirror.Source, error) { return halves{away: away}, nil },
+		}}
+		v, _ := h.host(s, nil)
+		_, _, err := s.Calendars.Mirrors.Link(t.Context(), callerOf(v.Owner), mirror.NewAccount{
+			Provider: "halves", Secret: mirror.Secret{URL: p.address()},
+		})
+		h.must(err)
+		h.must(s.Hold(t.Context(), v, wish("eve")))
+		token := strings.TrimPrefix(l.link(t), "/book/r/")
+		away.Store(true)
+		if _, err := s.Confirm(t.Context(), token); !errors.Is(err, booking.ErrUnread) {
+			t.Errorf("without one of its calendars: %v", err)
+		}
+		h.pass(time.Minute)
+		away.Store(false)
+		_, err = s.Confirm(t.Context(), token)
+		h.must(err)
+	})
+}
+
+// A booking and its visitor are forgotten 90 days after the event, at the time to which the owner moved it.
+func TestPastBookingsAreForgotten(t *testing.T) {
+	eachBooking(t, func(h *house, s *booking.Service, l *letters) {
+		v, cal := h.host(s, nil)
+		h.must(s.Hold(t.Context(), v, wish("eve")))
+		token := strings.TrimPrefix(l.link(t), "/book/r/")
+		_, err := s.Confirm(t.Context(), token)
+		h.must(err)
+		_, err = h.calendars.EditObject(t.Context(), callerOf(v.Owner), cal, h.onlyUID(v.Owner), ledger.Edit{
+			Change: edit.Change{Times: edit.Times{Start: edit.To(ical.Instant(h.Now().AddDate(0, 0, 30)))}},
+		})
+		h.must(err)
+		h.must(s.Hold(t.Context(), v, wish("mia")))
+		held := strings.TrimPrefix(l.link(t), "/book/r/")
+		h.pass(20 * time.Minute)
+		h.must(s.Sweep(t.Context()))
+		find := func(token string, want error) {
+			t.Helper()
+			h.must(s.Forget(t.Context()))
+			if _, err := s.Find(t.Context(), token); !errors.Is(err, want) {
+				t.Errorf("%v: %v, want %v", h.Now(), err, want)
+			}
+		}
+		find(held, booking.ErrExpired)
+		h.pass(49 * time.Hour)
+		find(held, booking.ErrMissing)
+		h.pass(110 * 24 * time.Hour) // more than 90 days after the time that the visitor chose
+		find(token, nil)
+		h.pass(10 * 24 * time.Hour)
+		find(token, booking.ErrMissing)
 	})
 }
 

@@ -218,3 +218,30 @@ func TestBookingHasItsOwnBudget(t *testing.T) {
 		}
 	})
 }
+
+// A network that reads pages without an end is told to wait, by the page and by the JSON API.
+func TestBookingVisitsArePaced(t *testing.T) {
+	eachBooking(t, func(h *house, s *booking.Service, _ *letters) {
+		h.host(s, nil)
+		b := h.browser()
+		for n := range 300 {
+			if page := b.get("/book/none"); page.status != http.StatusNotFound {
+				t.Fatalf("request %d: %d", n, page.status)
+			}
+		}
+		page := b.get("/book/talk-ann").shows(http.StatusTooManyRequests, "Too many requests came from your network")
+		if page.header.Get("Retry-After") != "1" {
+			t.Errorf("Retry-After is %q", page.header.Get("Retry-After"))
+		}
+		b.get("/book/r/none").shows(http.StatusTooManyRequests)
+		b.post("/book/talk-ann", "start", "2026-05-04T07:00:00Z").shows(http.StatusTooManyRequests)
+		var no refusedAs
+		status := b.api("GET", "/book/talk-ann/api/times", "", &no)
+		if status != http.StatusTooManyRequests || no.Error.Code != "rate_limited" {
+			t.Errorf("the API answers %d %+v", status, no)
+		}
+		b.get("").shows(http.StatusOK) // other pages do not count
+		h.pass(time.Second)
+		b.get("/book/talk-ann").shows(http.StatusOK)
+	})
+}

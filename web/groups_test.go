@@ -252,16 +252,20 @@ func TestImportUsersPage(t *testing.T) {
 		h.admin()
 		h.user("ann")
 		root := h.as("root")
-		root.post("import-users", "do", "import").shows(http.StatusUnprocessableEntity, "Choose a file, or paste")
-		root.post("import-users", "list", "name,shoe\nbob,42").shows(http.StatusUnprocessableEntity,
+		root.uploadTo("import-users", nil, "do", "import").shows(http.StatusUnprocessableEntity, "Choose a file, or paste")
+		root.uploadTo("import-users", nil, "list", "name,shoe\nbob,42").shows(http.StatusUnprocessableEntity,
 			`no field "shoe"`, "bob,42")
 		list := "name;email;display_name\nbob;bob@example.org;<b>Bob\nann;;Ann Lee\ncat;nowhere;\n"
-		root.post("import-users", "do", "preview", "list", list).shows(http.StatusOK, "Nothing is changed yet",
+		root.uploadTo("import-users", nil, "do", "preview", "list", list).shows(http.StatusOK, "Nothing is changed yet",
 			"New: 1, changed: 1, unchanged: 0, with errors: 1", `"nowhere" is no e-mail address`, "4 cat")
+		if kept := root.uploadTo("import-users", []byte(list), "do", "preview", "new-links", "1"); !strings.Contains(
+			kept.body, `name="new-links" value="1" checked`) || !strings.Contains(kept.body, "bob;bob@example.org") {
+			t.Errorf("the preview does not keep the tick and the file:\n%s", kept.body)
+		}
 		if _, err := h.auth.User(t.Context(), "bob"); calendar.ReasonOf(err) != calendar.NotFound {
 			t.Errorf("bob after the preview: %v", err)
 		}
-		done := root.post("import-users", "do", "import", "list", list).shows(http.StatusOK, "Imported.")
+		done := root.uploadTo("import-users", nil, "do", "import", "list", list).shows(http.StatusOK, "Imported.")
 		bob, err := h.auth.User(t.Context(), "bob")
 		h.must(err)
 		if bob.DisplayName != "<b>Bob" || bob.Email != "bob@example.org" {
@@ -269,9 +273,9 @@ func TestImportUsersPage(t *testing.T) {
 		}
 		link := strings.TrimPrefix(done.secret(), h.server.URL+"/account/")
 		h.browser().get(link).shows(http.StatusOK, "as bob")
-		root.post("import-users", "do", "import", "list", "name,admin\nroot,false").shows(http.StatusOK,
+		root.uploadTo("import-users", nil, "do", "import", "list", "name,admin\nroot,false").shows(http.StatusOK,
 			"with errors: 1", "That would be you")
-		root.post("import-users", "do", "preview", "list", "name\n"+strings.Repeat("x\n", 501)).
+		root.uploadTo("import-users", nil, "do", "preview", "list", "name\n"+strings.Repeat("x\n", 501)).
 			shows(http.StatusUnprocessableEntity, "This page takes 500 at once")
 		ann := h.as("ann")
 		ann.get("import-users").shows(http.StatusNotFound, "no such page")

@@ -24,6 +24,7 @@ import (
 	"caldav-mcp-server/locale"
 	"caldav-mcp-server/web/booking"
 	"caldav-mcp-server/web/live"
+	"caldav-mcp-server/web/poll"
 )
 
 // root is the path of the pages for settings, below the path of BASE_URL. The calendar and the tasks have their own.
@@ -35,7 +36,7 @@ const (
 
 // isPage reports whether a path belongs to a page.
 func isPage(path string) bool {
-	return slices.ContainsFunc([]string{root, calendarRoot, tasksRoot, bookRoot}, func(prefix string) bool {
+	return slices.ContainsFunc([]string{root, calendarRoot, tasksRoot, bookRoot, pollRoot}, func(prefix string) bool {
 		return strings.HasPrefix(path, prefix)
 	})
 }
@@ -50,6 +51,8 @@ type Config struct {
 	Answers calendar.Answers
 	// Bookings runs the booking pages; nil if the server sends no mail.
 	Bookings *booking.Service
+	// Polls runs the polls; nil turns them off.
+	Polls *poll.Service
 	// Proofs verifies mail addresses; nil if the server sends no mail.
 	Proofs Proofs
 	// Passlinks mails invite and reset links; nil if the server sends no mail.
@@ -117,6 +120,8 @@ type Handler struct {
 	secure    bool
 	mux       *http.ServeMux
 	languages *locale.Catalogs
+	// visits limits the requests of a visitor of booking pages.
+	visits    *auth.Limiter
 	templates map[*locale.Language]func() (templates, error)
 	assets    assets
 	guard     *http.CrossOriginProtection
@@ -125,7 +130,10 @@ type Handler struct {
 
 // New makes a Handler.
 func New(c Config) (*Handler, error) {
-	h := &Handler{Config: c, mux: http.NewServeMux(), guard: http.NewCrossOriginProtection()}
+	h := &Handler{
+		Config: c, mux: http.NewServeMux(), guard: http.NewCrossOriginProtection(),
+		visits: auth.NewLimiter(c.Now, visitRate, visitorsMost),
+	}
 	if c.BaseURL != nil {
 		h.base, h.secure = c.BaseURL.EscapedPath(), c.BaseURL.Scheme == "https"
 		if err := h.guard.AddTrustedOrigin(c.BaseURL.Scheme + "://" + c.BaseURL.Host); err != nil {

@@ -79,6 +79,7 @@ func open(t *testing.T, url string, options ...option) *house {
 	c.DeleteUser = func(ctx context.Context, u calendar.User, _ calendar.UserDeletion) error {
 		return h.auth.DeleteUser(ctx, u.Name)
 	}
+	c.Polls = h.polls(c.Service)
 	for _, o := range options {
 		o(&c)
 	}

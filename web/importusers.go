@@ -48,8 +48,12 @@ func (p userPages) importUsersContent() (importUsersContent, error) {
 
 // importUsers shows the outcome of a list before anything changes, or imports it.
 func (p userPages) importUsers() error {
+	file, _, err := p.r.FormFile("file") // which parses the other fields of a multipart form, too
+	if err != nil && !errors.Is(err, http.ErrMissingFile) && !errors.Is(err, http.ErrNotMultipart) {
+		return err
+	}
 	c, _ := p.importUsersContent()
-	if file, _, err := p.r.FormFile("file"); err == nil {
+	if err == nil {
 		content, err := io.ReadAll(file)
 		if err != nil {
 			return err
@@ -57,8 +61,6 @@ func (p userPages) importUsers() error {
 		if len(content) > 0 {
 			c.List = string(content)
 		}
-	} else if !errors.Is(err, http.ErrMissingFile) && !errors.Is(err, http.ErrNotMultipart) {
-		return err
 	}
 	list, err := p.readUserList(c.List)
 	if err != nil {

@@ -227,6 +227,7 @@ var settingsMenu = []struct {
 	{"suggestions", "menu.suggestions", false},
 	{"calendars", "menu.calendars", false},
 	{"booking", "booking.pages", false},
+	{"polls", "poll.polls", false},
 	{"connect", "menu.connect", false},
 	{"apps", "menu.apps", false},
 	{"journal", "menu.journal", false},

@@ -74,6 +74,7 @@ func (h *Handler) pages() []page {
 		h.planningPages(),
 		h.answerPages(),
 		h.bookingPages(),
+		h.pollPages(),
 		h.proofPages(),
 		h.calendarPages(),
 		h.transferPages(),

@@ -504,6 +504,8 @@ func TestGuestsOnPages(t *testing.T) {
 		h.as("cem").get("/calendar/new").shows(http.StatusOK, "They get no invitation, because you have no")
 		page.submit("/calendar/new", "title", "Talk", "guests", "nobody here").
 			shows(http.StatusUnprocessableEntity, "There is no user or room “nobody here”")
+		page.submit("/calendar/new", "title", "Talk", "guests", "cem").
+			shows(http.StatusUnprocessableEntity, "“cem” has no mail address yet")
 		page.submit("/calendar/new", "title", "Talk", "guests", "Ben <ben@example.org>").shows(http.StatusOK, "saved")
 		invited := guest.get(
 			guest.get("/calendar/day/2026-05-05").shows(http.StatusOK, "not answered yet").link("Talk"),

@@ -56,11 +56,15 @@ func TestProveAddress(t *testing.T) {
 		bob.post(link).shows(http.StatusNotFound, "another account")
 		ann.get(link).shows(http.StatusOK, "ann@example.org", "in the account ann")
 		ann.get("settings").shows(http.StatusOK, "not verified yet")
-		ann.post(link).at("settings?done=proven").shows(http.StatusOK, "The address is yours", "Make main address")
+		ann.post(link).at("settings?done=proven").shows(http.StatusOK, "The address is yours").hides("Make main address")
+		if u, err := h.auth.User(t.Context(), "ann"); err != nil || u.Email != "ann@example.org" {
+			t.Errorf("the first address is not the main one: %+v, %v", u, err)
+		}
 		ann.post("settings/addresses/prove", "address", "ann@example.org").shows(http.StatusNotFound, "does not wait")
 		ann.get("prove/x").shows(http.StatusNotFound, "not valid")
 		// What was taken away meanwhile is not there to be proven.
-		ann.post("settings/addresses/remove", "address", "ann@example.org")
-		ann.post(link).shows(http.StatusNotFound)
+		ann.post("settings/addresses", "address", "lee@example.org").shows(http.StatusOK, "on its way")
+		ann.post("settings/addresses/remove", "address", "lee@example.org").shows(http.StatusOK)
+		ann.post("prove/" + post.sent[2]).shows(http.StatusNotFound)
 	})
 }

@@ -21,6 +21,12 @@ import (
 // upload sends a file to be imported.
 func (b *browser) upload(data []byte, fields ...string) shown {
 	b.Helper()
+	return b.uploadTo("import", data, fields...)
+}
+
+// uploadTo sends a form with a file, unless data is nil.
+func (b *browser) uploadTo(path string, data []byte, fields ...string) shown {
+	b.Helper()
 	var body bytes.Buffer
 	w := multipart.NewWriter(&body)
 	for i := 0; i < len(fields); i += 2 {
@@ -33,7 +39,7 @@ func (b *browser) upload(data []byte, fields ...string) shown {
 		b.must(err)
 	}
 	b.must(w.Close())
-	r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, b.address("import"), &body)
+	r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, b.address(path), &body)
 	b.must(err)
 	r.Header.Set("Content-Type", w.FormDataContentType())
 	r.Header.Set("Sec-Fetch-Site", "same-origin")

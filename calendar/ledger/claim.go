@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/edit"
 )
 
 // Claim makes a change of a hold's event depend on calendars that the caller has read, so that two changes cannot take
@@ -20,17 +21,27 @@ type Claim struct {
 // decides again.
 var ErrReadAgain = errors.New("a calendar has changed since it was read")
 
-// EditClaimed is EditObject under a claim.
+// EditClaimed is EditObject under a claim. NotFound if the hold is not as the claim has it, also if the event is: another
+// request was faster.
 func (s *Ledger) EditClaimed(
 	ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, e Edit, by Claim,
 ) (Edited, error) {
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return Edited{}, err
 	}
+	checked := false
 	r := revision{
-		Ledger: s, meter: e.Meter, caller: c, cal: cal, tell: e.Telling, do: s.changing(cal, e.Change), along: by.check,
+		Ledger: s, meter: e.Meter, caller: c, cal: cal, tell: e.Telling, do: s.changing(cal, e.Change),
+		along: func(ctx context.Context, w *work) error {
+			checked = true
+			return by.check(ctx, w)
+		},
 	}
-	return r.run(ctx, uid, e.When)
+	edited, err := r.run(ctx, uid, e.When)
+	if err == nil && !checked {
+		err = calendar.Errorf(calendar.NotFound, "", "the event was changed at the same moment")
+	}
+	return edited, err
 }
 
 // check compares the versions of the calendars with the versions that the caller read, under the locks. Each lock has
@@ -49,4 +60,14 @@ func (k Claim) check(ctx context.Context, w *work) error {
 		}
 	}
 	return w.UpdateHold(ctx, k.Next, k.Now.State, k.Now.Moves, w.Now())
+}
+
+// CreatePicked creates the event of a poll and ends the poll in the same transaction; see [calendar.PollKeeper]. If the
+// poll was changed or has ended, there is no event.
+func (s *Ledger) CreatePicked(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, d edit.Draft, p calendar.Poll,
+) (calendar.Saved, error) {
+	return s.create(ctx, c, cal, d, calendar.TellAll, func(ctx context.Context, w *work) error {
+		return w.PickPoll(ctx, p)
+	})
 }

@@ -19,6 +19,14 @@ func (s *Ledger) Create(
 func (s *Ledger) CreateTelling(
 	ctx context.Context, c calendar.Caller, cal calendar.Calendar, d edit.Draft, tell calendar.Telling,
 ) (calendar.Saved, error) {
+	return s.create(ctx, c, cal, d, tell, nil)
+}
+
+// create is CreateTelling with a further step in the same transaction, which may be nil.
+func (s *Ledger) create(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, d edit.Draft, tell calendar.Telling,
+	along func(context.Context, *work) error,
+) (calendar.Saved, error) {
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return calendar.Saved{}, err
 	}
@@ -32,9 +40,13 @@ func (s *Ledger) CreateTelling(
 	if err := s.host(ctx, cal, doc); err != nil {
 		return calendar.Saved{}, err
 	}
-	return s.save(ctx, c, cal, calendar.Draft{
+	saved, err := s.saveAll(ctx, c, cal, []calendar.Draft{{
 		Name: nameFor(d.UID), Data: doc.Bytes(), When: calendar.Precondition{NoneMatchAny: true}, Telling: tell,
-	})
+	}}, along)
+	if err != nil {
+		return calendar.Saved{}, err
+	}
+	return saved[0], nil
 }
 
 func (s *Ledger) newUID() string { return newUID(s.newID) }

@@ -419,7 +419,7 @@ func (m *Mirror) Refresh(ctx context.Context, c calendar.Caller, id calendar.Acc
 	if err != nil {
 		return calendar.Arrived{}, err
 	}
-	arrived, err := m.visit(ctx, a, true)
+	arrived, err := m.visitShared(ctx, a)
 	if err != nil {
 		return arrived, notRefreshed(err, a.Name)
 	}

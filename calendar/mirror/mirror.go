@@ -72,6 +72,7 @@ type Mirror struct {
 	Config
 	*leaseHolder
 	*secretKeeper
+	*refreshes
 	budgets
 	ledger Ledger
 }
@@ -82,7 +83,7 @@ func New(c Config) *Mirror {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	c.Task = c.Task.OrNone()
-	m := &Mirror{Config: c, leaseHolder: newLeaseHolder(c)}
+	m := &Mirror{Config: c, leaseHolder: newLeaseHolder(c), refreshes: newRefreshes()}
 	m.secretKeeper = &secretKeeper{&m.Config}
 	return m
 }

@@ -27,6 +27,7 @@ import (
 	"caldav-mcp-server/trace"
 	"caldav-mcp-server/web"
 	"caldav-mcp-server/web/booking"
+	"caldav-mcp-server/web/outside"
 )
 
 // The names of the listeners, in logs and metrics.
@@ -157,7 +158,7 @@ func (p *program) pages(ctx context.Context, front *frontage, h *app.App, log *s
 			return err
 		}, Provider: p.provider(front.SignIn), CreateUsers: func() bool { return h.Service().CreateUsers },
 		OnlyProvider: front.SignIn.Only, ProviderGroups: front.SignIn.Groups,
-		Facts: p.facts(h), Checks: p.checks(front.Config),
+		Facts: p.facts(h), Checks: p.checks(front.Config), Polls: app.PollsOf(p.Console, front.Config, h),
 		MCPURL: front.MCPURL(), LinkPath: caldav.LinkPath, OAuth: oauth,
 		Named:   func(ctx context.Context, user string) { server.RecordOf(ctx).User = user },
 		Refused: func(ctx context.Context) { server.RecordOf(ctx).RefuseForm() },
@@ -315,7 +316,7 @@ func (p *program) guests(c mcp.Config, pages *booking.Service) *guest.Handler {
 func bookingDoor(guests *guest.Handler, next http.Handler) http.Handler {
 	inner := guests.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		guests.Serve(w, r, rules.Visitor{
-			Page: r.URL.Query().Get(rules.PageParameter), Network: booking.Network(server.ClientAddr(r)),
+			Page: r.URL.Query().Get(rules.PageParameter), Network: outside.Network(server.ClientAddr(r)),
 		})
 	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

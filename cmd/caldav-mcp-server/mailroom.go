@@ -98,7 +98,7 @@ func (p *program) newSender(ctx context.Context, c settings.Config, h *app.App,
 	limits.User = c.Mail.PerHour
 	return mail.NewSender(mail.Config{
 		Store: h.Store, Middle: h.Calendars, Relay: relay, Post: c.Mail.Post(), Key: key, Answers: answers,
-		Digests: digests,
+		Digests: digests, Polls: app.PollsOf(p.Console, c, h).Mail,
 		Endings: app.EndingsOf(p.Console, c, h), Offers: app.OffersOf(p.Console, c, h),
 		Limits: limits, Now: p.Now, NewID: p.NewID, Logger: log, Task: trace.Task,
 	}), nil

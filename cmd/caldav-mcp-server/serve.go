@@ -160,6 +160,7 @@ func (p *program) prepare(ctx context.Context, c settings.Config, o serveOptions
 	if err != nil {
 		return h, fmt.Errorf("bringing the tables up to date: %w", err)
 	}
+	logLacks(ctx, h.Store, log)
 	if err := h.CheckMasterKey(ctx, c); err != nil {
 		return h, err
 	}
@@ -173,6 +174,19 @@ func (p *program) prepare(ctx context.Context, c settings.Config, o serveOptions
 		return h, nil
 	}
 	return h, p.welcomeFirstUser(ctx, c, h, o)
+}
+
+// logLacks logs which features the database lacks, and the effect.
+func logLacks(ctx context.Context, s *store.Store, log *slog.Logger) {
+	able, err := s.Abilities(ctx)
+	if err != nil {
+		log.WarnContext(ctx, "cannot find out which features the database has", "err", err)
+	}
+	for _, a := range able {
+		if a.Lack != nil {
+			log.WarnContext(ctx, "the database lacks a feature", "feature", a.Name, "effect", a.Instead, "err", a.Lack)
+		}
+	}
 }
 
 func portOf(addr string) string {

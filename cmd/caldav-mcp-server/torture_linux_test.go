@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -40,11 +41,15 @@ type told struct {
 // Two servers are written to over both protocols and synchronized with, while faults occur in an order that depends on
 // the seed. After each fault, every acknowledged write and no refused one is there, both servers agree over both
 // protocols, old tokens give correct changes, and the log names the fault. TORTURE_FOR=30m and TORTURE_SEED=7 set
-// duration and order.
+// duration and order. TORTURE_GIVEN=1 tortures the servers on the database of TEST_DATABASE_URL, which itself is left
+// alone.
 func TestTorture(t *testing.T) {
 	slowtest.Skip(t, slowtest.Crash, "kills, starves and floods servers under load")
-	for _, engine := range []string{"sqlite", "postgres"} {
+	for _, engine := range []string{"sqlite", "postgres", "given"} {
 		t.Run(engine, func(t *testing.T) {
+			if engine == "given" && os.Getenv("TORTURE_GIVEN") == "" {
+				t.Skip("TORTURE_GIVEN is not set")
+			}
 			seed := slowtest.Seed(t)
 			x := &torture{
 				t: t, arena: newArena(t, engine), random: rand.New(rand.NewPCG(seed, 1)), said: map[string]told{},

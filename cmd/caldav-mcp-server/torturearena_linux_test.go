@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/internal/pgtest"
+	"caldav-mcp-server/internal/testdb"
 )
 
 // The calendars that are written to. Hostile requests go to the third, which no other writer uses.
@@ -49,11 +50,16 @@ func newArena(t *testing.T, engine string) *arena {
 		ledger: newBook(), ids: map[string]string{},
 		shared: contended{over: map[string]string{}, titles: map[string]bool{}},
 	}
-	h.disk, h.bounded = smallDisk(t, map[string]string{"sqlite": "48m", "postgres": "224m"}[engine])
+	if size, own := map[string]string{"sqlite": "48m", "postgres": "224m"}[engine]; own {
+		h.disk, h.bounded = smallDisk(t, size)
+	}
 	database := "sqlite:" + filepath.Join(h.disk, "calendar.db")
-	if engine == "postgres" {
+	switch engine {
+	case "postgres":
 		h.db = postgresAt(t, h.disk)
 		database = h.db.URL()
+	case "given":
+		database = testdb.Blank(t)
 	}
 	h.env = append(on(database), "MCP_CALLS_PER_MINUTE=1000000", "DB_MAX_CONNS=8")
 	first := firstClient(t, serve(t, h.env))

@@ -230,20 +230,22 @@ async function linkTo(address) {
   throw new Error(`no link for ${address} in ${mails.length} mails: ${mails.join('').slice(0, 1500)}`);
 }
 
-for (const [name, mode, code] of [['TypeScript SDK 2', 'auto', false], ['TypeScript SDK 2 at 2026-07-28', { pin: '2026-07-28' }, true]]) {
+for (const [name, mode, code, old] of [
+  ['TypeScript SDK 2', 'auto', false], ['TypeScript SDK 2 at 2026-07-28', { pin: '2026-07-28' }, true], ['TypeScript SDK 1', 'auto', true, true],
+]) {
   await trial(`${name} books on a page of another server`, async () => {
     const own = new Client({ name: 'compat', version: '1' }, { capabilities: { elicitation: {} }, versionNegotiation: { mode } });
     own.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: {} }));
     await own.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
-    const page = `talk-${code ? 'code' : 'link'}`;
+    const page = `talk-${code ? 'code' : 'link'}${old ? '-old' : ''}`;
     const made = await own.callTool({ name: 'create_booking_page', arguments: { calendar_id: 'primary', title: `Talk of ${page}`, name: page } });
     must(made.structuredContent?.address?.endsWith(`/book/${page}`), `made ${textOf(made)}`);
 
     const { page: card } = await (await fetch(`${made.structuredContent.address}/api/times`)).json();
-    const visitor = new Client({ name: 'elsewhere', version: '1' }, { versionNegotiation: { mode } });
+    const visitor = old ? new OldClient({ name: 'elsewhere', version: '1' }) : new Client({ name: 'elsewhere', version: '1' }, { versionNegotiation: { mode } });
     const at = new URL(card.mcp ?? url);
     must(at.searchParams.get('book') === page, `the page's endpoint is ${at}`);
-    await visitor.connect(new StreamableHTTPClientTransport(new URL(`${new URL(url).origin}${at.pathname}${at.search}`)));
+    await visitor.connect(new (old ? OldTransport : StreamableHTTPClientTransport)(new URL(`${new URL(url).origin}${at.pathname}${at.search}`)));
     const { tools } = await visitor.listTools();
     must(tools.map((one) => one.name).sort().join() === 'confirm,hold,list_times', `tools ${tools.map((one) => one.name)}`);
     const from = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);

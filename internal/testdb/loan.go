@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"caldav-mcp-server/migrations"
 )
 
@@ -26,6 +28,9 @@ type loan struct {
 	schema string
 	made   string // the digest when it was lent; empty for a new one
 }
+
+// errNoLocks reports a server without advisory locks: there each test makes its own schema.
+var errNoLocks = errors.New("the server refuses advisory locks")
 
 // borrow lends a schema that has no tables, or all tables without rows.
 func borrow(ctx context.Context, server *url.URL) (*loan, error) {
@@ -51,7 +56,12 @@ func (l *loan) find(ctx context.Context) error {
 	}
 	for n, taken := 0, false; !taken; n++ {
 		l.schema = fmt.Sprintf("test_%s_%d", ours, n)
-		if err := l.ask(ctx, &taken, "SELECT pg_try_advisory_lock(hashtextextended($1, 0))", l.schema); err != nil {
+		err := l.ask(ctx, &taken, "SELECT pg_try_advisory_lock(hashtextextended($1, 0))", l.schema)
+		var refused *pgconn.PgError
+		if errors.As(err, &refused) && n == 0 {
+			return errors.Join(errNoLocks, err)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -49,7 +49,7 @@ func (e *Endpoint) dress(w http.ResponseWriter, x *Exchange, body []byte) ([]byt
 		return nil, err
 	}
 	// read from JSON, so it marshals
-	a.Result["capabilities"], _ = json.Marshal(shownCapabilities(capabilities, cmp.Or(agreed, x.Version)))
+	a.Result["capabilities"], _ = json.Marshal(e.shownCapabilities(capabilities, cmp.Or(agreed, x.Version)))
 	return json.Marshal(a)
 }
 
@@ -83,7 +83,7 @@ func (e *Endpoint) introduce(result map[string]json.RawMessage, v Version) error
 
 // shownCapabilities returns the capabilities that a version of MCP is shown. The first version promised clients a
 // response with tools only.
-func shownCapabilities(capabilities map[string]any, v Version) map[string]any {
+func (e *Endpoint) shownCapabilities(capabilities map[string]any, v Version) map[string]any {
 	for _, name := range [...]string{"tools", "prompts"} {
 		capabilities[name] = map[string]bool{"listChanged": false}
 	}
@@ -91,6 +91,9 @@ func shownCapabilities(capabilities map[string]any, v Version) map[string]any {
 	capabilities["resources"] = map[string]bool{"subscribe": true, "listChanged": true}
 	if v.Plain() {
 		return map[string]any{"tools": capabilities["tools"]}
+	}
+	if v.Modern() && len(e.skills) > 0 {
+		capabilities["extensions"] = map[string]any{skillExtension: struct{}{}}
 	}
 	return capabilities
 }

@@ -63,6 +63,8 @@ type Config struct {
 	Log    *slog.Logger
 	// About describes the server to people. Its name and version are those of the server behind.
 	About mcpgo.Implementation
+	// Skills are served to clients of 2026-07-28 and later.
+	Skills []Skill
 }
 
 // Content answers the requests that the endpoint admits. Their effects and words are its own.
@@ -150,6 +152,7 @@ type Endpoint struct {
 	newID     func() string
 	log       *slog.Logger
 	about     mcpgo.Implementation
+	skills    []Skill
 }
 
 // New returns an endpoint in front of a server of mcp-go.
@@ -169,10 +172,11 @@ func New(s Config, content Content, behind *server.MCPServer) *Endpoint {
 			// Our gate does the same check, and knows the client's address despite a reverse proxy.
 			server.WithDisableLocalhostProtection(true),
 		),
-		now:   s.Now,
-		newID: s.NewID,
-		log:   s.Log,
-		about: s.About,
+		now:    s.Now,
+		newID:  s.NewID,
+		log:    s.Log,
+		about:  s.About,
+		skills: s.Skills,
 	}
 }
 

@@ -132,6 +132,8 @@ var ours = map[string]func(*Endpoint, http.ResponseWriter, *http.Request, *Excha
 	string(mcpgo.MethodResourcesSubscribe):   (*Endpoint).subscribe,
 	string(mcpgo.MethodResourcesUnsubscribe): (*Endpoint).unsubscribe,
 	string(mcpgo.MethodSubscriptionsListen):  (*Endpoint).listenTo,
+	"skills/list":                            (*Endpoint).listSkills,
+	"skills/get":                             (*Endpoint).getSkill,
 }
 
 // pass answers the message.

@@ -94,6 +94,8 @@ type DB struct {
 	Listen func(ctx context.Context, tell func(payload string)) error
 	close  func() error
 	counts counts
+	// announcer is unused on SQLite.
+	announcer announcer
 	// Files are the program's migrations.
 	Files fs.FS
 }
@@ -103,6 +105,7 @@ func (d *DB) Place() string { return d.place }
 
 // Close closes the database. It must not be used any more.
 func (d *DB) Close() error {
+	d.announcer.all.Wait()
 	if d.Replica != nil {
 		return errors.Join(d.Replica.Pool.Close(), d.close())
 	}

@@ -17,6 +17,9 @@ type Engine struct {
 	Name string
 	// migrate runs first in a migration's transaction and keeps other processes from migrating.
 	migrate string
+	// life runs after the migrations and adapts the functions that identify the server's history; empty if there are
+	// none.
+	life string
 	// collate runs after tables were created or changed and makes all text columns compare bytes; empty if they
 	// already do.
 	collate string
@@ -31,9 +34,8 @@ type Engine struct {
 	Size string
 	// Check reports damage in the database, or "ok"; empty if the engine checks itself.
 	Check string
-	// announce sends hint $1 to other processes if one listens at time $2; empty if they notice changes by
-	// themselves.
-	announce string
+	// watched finds a row if another process listens at time $1; empty if they notice changes by themselves.
+	watched string
 	// Columns lists the columns of all tables: table, column, type, and position in the primary key from 1 on.
 	// It omits generated columns. References lists pairs of tables: the referring one and its target.
 	Columns, References string

@@ -26,10 +26,11 @@ const stateOfIndex = `SELECT to_regclass($1) IS NOT NULL,
 // indexPause is the pause between two looks at another server's progress.
 const indexPause = time.Second
 
-// IndexLock tries a lock that one server holds at a time. An idle transaction holds it, for two reasons:
-// CREATE INDEX CONCURRENTLY waits for every running statement, even one that waits for a lock; and a
-// transaction pooler may sit in between.
-const IndexLock = `SELECT pg_try_advisory_xact_lock(hashtext('caldav-mcp-server indexes in ' || current_schema()))`
+// IndexLock tries a lock that one server holds at a time: the row of the first migration. An idle transaction holds
+// it, for two reasons: CREATE INDEX CONCURRENTLY waits for every running statement, even one that waits for a lock; and
+// a transaction pooler may sit in between. It is no advisory lock, because some databases have none.
+const IndexLock = `WITH first AS (SELECT 1 FROM migrations
+	WHERE name = (SELECT min(name) FROM migrations) FOR UPDATE SKIP LOCKED) SELECT EXISTS (SELECT 1 FROM first)`
 
 // afterIndexes creates the indexes of the next migration concurrently and then applies the migration. Servers
 // that start together take turns: two that build indexes on one table block each other, and the one that gives

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"caldav-mcp-server/calendar"
 )
 
 // Schema is the state of a database's tables.
@@ -26,6 +28,9 @@ func (s Schema) foreign() bool { return len(s.Unknown) > 0 || len(s.Other) > 0 }
 
 // Migrate applies migrations. When none are left, it calls end in the same transaction as that check.
 func (d *DB) Migrate(ctx context.Context, wanted []Migration, end func(context.Context, *Tx) error) error {
+	if err := d.makeMigrations(ctx); err != nil {
+		return err
+	}
 	for more, waits := true, false; more; {
 		err := d.afterIndexes(ctx, wanted, func() error {
 			return d.Transact(ctx, func(t *Tx) error {
@@ -60,17 +65,29 @@ func (d *DB) untilFree(ctx context.Context, waits *bool) error {
 	return pauseForIndex(ctx)
 }
 
+// makeMigrations creates the table of migrations, which is also their lock. Of several servers that start on an empty
+// database, one creates it.
+func (d *DB) makeMigrations(ctx context.Context) error {
+	there, err := RowOf(ctx, d.Reads, ScanNumber, d.Engine.countMigrations)
+	if err != nil || there > 0 {
+		return err
+	}
+	err = d.Transact(ctx, func(t *Tx) error {
+		if err := t.Run(ctx, `CREATE TABLE IF NOT EXISTS migrations (
+			name TEXT NOT NULL PRIMARY KEY, checksum TEXT NOT NULL, applied BIGINT NOT NULL)`); err != nil {
+			return err
+		}
+		return t.MaybeScript(ctx, t.Of().collate)
+	})
+	if calendar.ReasonOf(err) == calendar.Exists {
+		return nil
+	}
+	return err
+}
+
 // migrateOnce applies the first pending migration, if there is one.
 func (t *Tx) migrateOnce(ctx context.Context, wanted []Migration) (more bool, err error) {
 	if err := t.MaybeScript(ctx, t.Of().migrate); err != nil {
-		return false, err
-	}
-	const table = `CREATE TABLE IF NOT EXISTS migrations (
-		name TEXT NOT NULL PRIMARY KEY, checksum TEXT NOT NULL, applied BIGINT NOT NULL)`
-	if err := t.Run(ctx, table); err != nil {
-		return false, err
-	}
-	if err := t.MaybeScript(ctx, t.Of().collate); err != nil {
 		return false, err
 	}
 	applied, err := Applied(ctx, t)
@@ -82,7 +99,7 @@ func (t *Tx) migrateOnce(ctx context.Context, wanted []Migration) (more bool, er
 		return false, err
 	}
 	if len(left) == 0 {
-		return false, nil
+		return false, t.MaybeScript(ctx, t.Of().life)
 	}
 	if tell := t.db.Options.Migrating; tell != nil {
 		tell(left[0].Name, len(wanted)-len(left)+1, len(wanted))

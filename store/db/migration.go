@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -69,9 +70,15 @@ func (d *DB) Wanted() ([]Migration, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Migration{name, checksum(text), string(text)})
+		all = append(all, Migration{name, cmp.Or(mended[name], checksum(text)), string(text)})
 	}
 	return all, nil
+}
+
+// mended are files whose text had to change after their release, with the checksum that databases have of them.
+var mended = map[string]string{
+	// Aurora refuses the functions with a code of its own.
+	"0008_life.postgres.sql": "c7f71aafda5243738016bc715c36b0e2010225d584bdedcd67fe107ae2e73235",
 }
 
 // checksum ignores how a checkout ends its lines.

@@ -68,7 +68,8 @@ func openPostgres(ctx context.Context, where string, o Options, h Hooks) (*DB, e
 	d.Brief, d.Lists = l, unbatched{l}
 	d.begin = beginPostgres(pool, newQueues(), d.Engine, d.Options.StatementTimeout)
 	d.close = pool.Close
-	d.Listen = listenChannel(d.Now, listen.Of(config))
+	d.Listen = d.listenOrPoll(listen.Of(config))
+	d.announcer.send = d.announce
 	d.Apart = withoutTimeout(listen.Of(config))
 	if err := d.await(ctx, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))); err != nil {
 		return nil, errors.Join(err, pool.Close())

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strconv"
 	"time"
 
@@ -31,11 +32,10 @@ func postgresEngine() *Engine {
 	return &Engine{
 		Name:  "postgres",
 		Lists: true,
-		// The lock is for the whole database, the tables are in the schema. A migration may take longer than a
-		// request.
-		migrate: `SET LOCAL statement_timeout = 0;
-			SELECT pg_advisory_xact_lock(hashtext('caldav-mcp-server migrations in ' || current_schema()))`,
+		// A migration may take longer than a request. The lock admits readers, and [IndexLock].
+		migrate: `SET LOCAL statement_timeout = 0; LOCK TABLE migrations IN SHARE ROW EXCLUSIVE MODE`,
 		collate: byteCollation,
+		life:    lifeFunctions,
 		Size:    `SELECT pg_database_size(current_database())`,
 		Columns: `SELECT c.relname, a.attname, t.typname, COALESCE(array_position(i.indkey::int2[], a.attnum) + 1, 0)
 			FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid JOIN pg_type t ON t.oid = a.atttypid
@@ -53,9 +53,9 @@ func postgresEngine() *Engine {
 		LockFree: " FOR UPDATE SKIP LOCKED",
 		countMigrations: `SELECT count(*) FROM pg_tables
 			WHERE schemaname = current_schema() AND tablename = 'migrations'`,
-		announce: `SELECT pg_notify(` + hintChannel + `, $1) FROM meta WHERE id = 1 AND watched >= $2`,
-		Analyze:  `ANALYZE `,
-		fault:    postgresFault,
+		watched: `SELECT 1 FROM meta WHERE id = 1 AND watched >= $1`,
+		Analyze: `ANALYZE `,
+		fault:   postgresFault,
 	}
 }
 
@@ -82,6 +82,7 @@ $$`
 // postgresFaults maps SQLSTATEs to faults: the whole code, or its class, the first two characters.
 var postgresFaults = map[string]fault{
 	"23505": faultTaken,
+	"42P07": faultTaken, // duplicate table
 	"23503": faultOrphan,
 	"40":    faultConflict, // serialization failure, deadlock
 	"55P03": faultLocked,   // lock not available
@@ -98,6 +99,22 @@ var postgresFaults = map[string]fault{
 	"57P05": faultCut,   // idle session timeout
 	"25006": faultAway,  // read-only: a standby that was not promoted yet
 	"55000": faultAway,  // the same, when it is asked for its epoch
+}
+
+// noFeature are the SQLSTATEs of a server that lacks a feature or refuses it to the role.
+var noFeature = []string{
+	"0A000", // feature not supported
+	"42501", // insufficient privilege
+	"42601", // syntax error
+	"42704", // undefined object
+	"42883", // undefined function
+	"55000", // object not in prerequisite state, as of a server that does not log enough
+}
+
+// refusedFeature reports whether the server will refuse the statement again.
+func refusedFeature(err error) bool {
+	e, known := errors.AsType[*pgconn.PgError](err)
+	return known && slices.Contains(noFeature, e.Code)
 }
 
 func postgresFault(err error) fault {

@@ -18,8 +18,8 @@ const renewEpoch = `UPDATE meta SET epoch = $1, timeline = server_timeline(), cl
 	WHERE id = 1 AND (timeline <> server_timeline() OR cluster <> server_cluster())`
 
 // notRenewed are the SQLSTATEs of databases without an epoch to renew: the tables are missing or older than the
-// program, or it is a standby.
-var notRenewed = []string{"42P01", "42703", "42883", "25006", "55000"}
+// program, it is a standby, or it was copied from a server that had other functions.
+var notRenewed = append([]string{"42P01", "42703", "25006"}, noFeature...)
 
 // plannerSettings are the planner settings of a connection. The text of each query determines its index, so planning
 // for

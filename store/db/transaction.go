@@ -46,6 +46,9 @@ type Tx struct {
 	db *DB
 	// Committed is called after the commit.
 	Committed func()
+	// hint is for other processes, heard is set if one of them listens.
+	hint  string
+	heard bool
 }
 
 // Transact runs fn in a transaction, and retries it after a conflict.
@@ -118,6 +121,9 @@ func (d *DB) attempt(ctx context.Context, fn func(*Tx) error) error {
 	})
 	if err == nil && t.Committed != nil {
 		t.Committed()
+	}
+	if err == nil && t.heard {
+		d.announcer.tell(t.hint)
 	}
 	return err
 }

@@ -101,7 +101,7 @@ func holdIsConfirmedOnce(b *bundle) {
 	}
 	b.update(confirm)
 	b.refused(b.Update(b.Context(), confirm), calendar.NotFound, "")
-	b.refused(b.EndHold(b.Context(), h.ID, b.now()), calendar.NotFound, "") // it is confirmed, and stays
+	b.refused(b.EndHold(b.Context(), h.ID), calendar.NotFound, "") // it is confirmed, and stays
 	gives(b, "confirmed", next)(b.HoldByToken(b.Context(), []byte("one")))
 	moved := next
 	moved.Start, moved.End, moved.Moves = h.Start.Add(time.Hour), h.End.Add(time.Hour), 1
@@ -126,13 +126,15 @@ func holdExpires(b *bundle) {
 	}), calendar.NotFound, "")
 	b.pass(time.Second)
 	gives(b, "expired", []calendar.Hold{h})(b.ExpiredHolds(b.Context(), b.now(), 9))
-	b.must(b.EndHold(b.Context(), h.ID, b.now()))
+	b.must(b.EndHold(b.Context(), h.ID))
 	b.givesNone("ended")(b.ExpiredHolds(b.Context(), b.now(), 9))
 	b.givesNone("listed")(b.HoldsOf(b.Context(), ann.ID, b.now()))
 	h.State = calendar.Ended
 	gives(b, "kept for the limits", h)(b.HoldByToken(b.Context(), []byte("one")))
-	b.pass(49 * time.Hour)
-	b.refused(b.EndHold(b.Context(), "none", b.now()), calendar.NotFound, "")
+	b.refused(b.EndHold(b.Context(), "none"), calendar.NotFound, "")
+	b.must(b.ForgetHolds(b.Context(), h.Expires, b.now()))
+	gives(b, "still kept", h)(b.HoldByToken(b.Context(), []byte("one")))
+	b.must(b.ForgetHolds(b.Context(), h.Expires.Add(time.Second), b.now()))
 	b.refuses(calendar.NotFound, "")(b.HoldByToken(b.Context(), []byte("one")))
 }
 
@@ -262,7 +264,9 @@ func holdsAreSwapped(b *bundle) {
 	b.update(func(tx calendar.Tx) error {
 		return tx.UpdateHold(b.Context(), reserved, calendar.Held, 0, b.now())
 	})
-	gives(b, "a reserved one", 1)(count(b.HoldsOf(b.Context(), p.Owner, b.now())))
+	listed, err := b.HoldsOf(b.Context(), p.Owner, b.now())
+	b.must(err)
+	same(b, "reserved ones", len(listed), 1)
 	b.must(swap())
 	h.State, h.Calendar, h.UID, left.Calendar, left.UID = calendar.Booked, left.Calendar, left.UID, h.Calendar, h.UID
 	left.Expires = b.now()
@@ -278,5 +282,3 @@ func holdsAreSwapped(b *bundle) {
 	b.pass(16 * time.Minute)
 	gives(b, "expired", []calendar.Hold{late})(b.ExpiredHolds(b.Context(), b.now(), 9))
 }
-
-func count(all []calendar.Hold, err error) (int, error) { return len(all), err }

@@ -56,8 +56,8 @@ func Run(t *testing.T, database func(t *testing.T) Open) {
 		"Digest": digestTests(), "Lease": leaseTests(),
 		"Reminder": reminderTests(),
 		"Account":  accountTests(), "Mirror": mirrorTests(), "Scheduling": schedulingTests(),
-		"BookingPage": bookingPageTests(),
-		"Inbox":       inboxTests(), "Booking": bookingTests(), "ToldEvent": toldEventTests(),
+		"BookingPage": bookingPageTests(), "Poll": pollTests(),
+		"Inbox": inboxTests(), "Booking": bookingTests(), "ToldEvent": toldEventTests(),
 	} {
 		t.Run(noun, func(t *testing.T) {
 			t.Parallel()

@@ -24,6 +24,7 @@ type look struct {
 	phone, dark, noScripts bool
 	tall                   bool   // a window for six weeks
 	zone                   string // empty for UTC
+	language               string // empty for English
 }
 
 // browser is one window. Elements are found by CSS selectors.
@@ -58,6 +59,8 @@ type person struct {
 	browser
 	name   string
 	origin string
+	// axe is the source of axe-core, if it can run.
+	axe string
 }
 
 // house is the server with its users, and the kind of browser that they use.
@@ -66,7 +69,10 @@ type house struct {
 	start     func(look) (browser, error)
 	passwords map[string]string
 	user      string
+	axe       string
 	open      []*person
+	// mailing is a server that sends mail, once an errand needs it.
+	mailing *mailing
 }
 
 // run performs an errand. A failure includes the pages that are open.
@@ -116,6 +122,9 @@ func (h *house) stranger(l look) *person {
 	b, err := h.start(l)
 	must(err)
 	p := &person{browser: b, name: "a stranger", origin: h.origin}
+	if !l.noScripts {
+		p.axe = h.axe
+	}
 	h.open = append(h.open, p)
 	return p
 }

@@ -24,6 +24,9 @@ func startChromium(l look) (browser, error) {
 		return nil, err
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.UserDataDir(profile))
+	if l.language != "" {
+		options = append(options, chromedp.Flag("accept-lang", l.language))
+	}
 	allocator, endAllocator := chromedp.NewExecAllocator(context.Background(), options...)
 	tab, endTab := chromedp.NewContext(allocator)
 	c := &chromium{tab: tab, close: func() { endTab(); endAllocator(); _ = os.RemoveAll(profile) }}

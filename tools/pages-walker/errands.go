@@ -45,6 +45,7 @@ func errands() []errand {
 		{"accept one of two suggestions of an assistant, in the calendar", false, suggestions},
 		{"accept and undo what an assistant suggests together, and solve a conflict", false, together},
 		{"see, book and accept in the views of a conversation", true, conversation},
+		{"find a time by poll: two guests answer on a phone without an account, one of them without JavaScript", false, byPoll},
 	}
 }
 
@@ -247,6 +248,35 @@ func tickTask(h *house) {
 	if e := h.one(h.user, "VTODO", "Buy paint"); e.value("STATUS") != "COMPLETED" {
 		failf("the task is not finished")
 	}
+}
+
+func byPoll(h *house) {
+	p := h.enter(h.user, look{})
+	p.visit("/calendar/new?start=2027-06-07T09:00")
+	p.set("#title", "Picnic")
+	p.press(`button[formaction$="/polls/new"]`)
+	p.set("#start-1", "2027-06-08")
+	p.set("#start-time-1", "09:00")
+	p.press("button[value=save]")
+	p.says("Link for everyone")
+	page := p.tell(`location.pathname`)
+	link := p.tell(`new URL(document.querySelector(".secret").innerText).pathname`)
+	for name, look := range map[string]look{"Max": {phone: true, noScripts: true}, "Tom": {phone: true}} {
+		g := h.stranger(look)
+		g.visit(link)
+		g.says("Picnic")
+		g.tick("input[name=time-1][value=maybe]")
+		g.tick("input[name=time-2][value=yes]")
+		g.set("#name", name)
+		g.press("form[method=post] button")
+		g.says("Your answers are saved")
+	}
+	p.visit(page)
+	p.says("Yes: 2")
+	p.press(`a[href*="pick=2"]`)
+	p.press("button[value=pick]")
+	p.says("The event is created")
+	h.starts(h.user, "Picnic", "20270601T000000Z/20270701T000000Z", "20270608T090000Z")
 }
 
 // pdfPage is a page of a PDF, and not the list of pages.

@@ -292,7 +292,7 @@ func (w *walker) paths() ([]string, error) {
 		"/calendar/day/", "/calendar/week/", "/calendar/month/", "/calendar/list/", "/calendar/new", event, edit,
 		strings.Replace(edit, "/edit?", "/delete?", 1), "/calendar/search?q=long", "/tasks/",
 		"", "calendars", calendar, calendar + "/links", "connect", "connect/apple", "connect/android", "apps",
-		"apps/new", narrow, consent, "journal", change, "trash",
+		"apps/new", narrow, consent, "booking", "polls", "polls/new", "journal", change, "trash",
 		"settings", "security", "security/password", "security/passkey", "security/codes", "confirm", "delete",
 		"people", "invite", "defaults", "checks", "welcome", "people/" + w.user, group, "linked", "webhooks",
 		"webhooks/new",

@@ -5,17 +5,13 @@ package booking
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"log/slog"
 	"net/url"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"caldav-mcp-server/calendar"
@@ -24,6 +20,7 @@ import (
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/locale"
+	"caldav-mcp-server/web/outside"
 )
 
 // Service runs the booking pages.
@@ -66,8 +63,6 @@ const (
 	readsMost = 20
 	// refreshTime limits the wait for linked calendars.
 	refreshTime = 20 * time.Second
-	// tokenBytes is the size of a token and of a secret address.
-	tokenBytes = 24
 	// longestName limits a visitor's name, in characters.
 	longestName = 100
 )
@@ -85,6 +80,8 @@ var (
 	ErrExpired = errors.New("this hold has expired")
 	// ErrLimit is the error for too many holds or moves.
 	ErrLimit = errors.New("too many times were chosen")
+	// ErrPace is the error for too many requests of a network.
+	ErrPace = errors.New("too many requests")
 	// ErrUnread is the error if a calendar cannot be checked, so that nothing can be confirmed: a linked one cannot be
 	// refreshed, or others keep changing it.
 	ErrUnread = errors.New("a calendar cannot be checked")
@@ -237,8 +234,8 @@ func (k keeping) chosen(
 
 // Bookable reports whether a calendar can get bookings: an own one for events that can be written.
 func Bookable(cal calendar.Calendar) bool {
-	return cal.Access == calendar.OwnerAccess && cal.Kinds.Has(calendar.Event) && !cal.Proposed() &&
-		(!cal.Origin.Mirrors() || cal.Origin.Writable)
+	linked := cal.Access == calendar.OwnerAccess && cal.Kinds.Has(calendar.Event) && cal.Origin.Writable
+	return outside.Takes(cal) || cal.Origin.Mirrors() && linked
 }
 
 // Budget is the name of a page's budget. Requests of strangers are charged to it and not to the owner, whose own
@@ -250,37 +247,14 @@ func (s *Service) meter(ctx context.Context, v View) *meter.Meter {
 }
 
 // newUID returns the UID of a hold's event.
-func (s *Service) newUID() calendar.UID {
-	return calendar.UID("booking." + s.NewID() + "@caldav-server")
-}
-
-// newToken returns a random token.
-func newToken() string {
-	data := make([]byte, tokenBytes)
-	_, _ = rand.Read(data) // it never fails
-	return base64.RawURLEncoding.EncodeToString(data)
+func newUID(newID func() string) calendar.UID {
+	return calendar.UID("booking." + newID() + "@caldav-server")
 }
 
 // hashed returns the stored hash of a token.
 func hashed(token string) []byte {
 	sum := sha256.Sum256([]byte("booking " + token))
 	return sum[:]
-}
-
-// line makes a visitor's text one line without control characters, which could hide or reverse neighbouring text.
-func line(text string) string { return strings.Join(strings.Fields(plain(text)), " ") }
-
-// plain replaces control characters, except line breaks.
-func plain(text string) string {
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n', !unicode.IsControl(r) && !unicode.Is(unicode.Cf, r):
-			return r
-		case r == '\r':
-			return -1
-		}
-		return ' '
-	}, strings.ToValidUTF8(text, "")))
 }
 
 func length(text string) int { return utf8.RuneCountInString(text) }

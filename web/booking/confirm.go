@@ -1,8 +1,10 @@
 package booking
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	rules "caldav-mcp-server/calendar/booking"
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/web/outside"
 )
 
 // Booking is a hold or a booking as its link shows it.
@@ -189,7 +192,7 @@ func (s *Service) Move(ctx context.Context, token string, start time.Time) (Book
 		hold: func(next *calendar.Hold) { next.Start, next.End, next.Moves = start, end, next.Moves+1 },
 		change: func(v View, _ calendar.Hold) edit.Change {
 			return edit.Change{Times: edit.Times{
-				Start: edit.To(v.moment(start)), End: edit.To(v.moment(end)), AsGiven: true,
+				Start: edit.To(outside.Moment(start, v.Zone)), End: edit.To(outside.Moment(end, v.Zone)), AsGiven: true,
 			}}
 		},
 	}
@@ -197,6 +200,17 @@ func (s *Service) Move(ctx context.Context, token string, start time.Time) (Book
 		err = attempt{s, &b}.moveLinked(ctx, in, to)
 	} else {
 		err = attempt{s, &b}.decide(ctx, to)
+	}
+	if !errors.Is(err, ErrUnwritten) && calendar.ReasonOf(err) == calendar.NotFound {
+		// The same button may have been pressed twice, or the owner changed the event at the same moment.
+		again, failed := s.Find(ctx, token)
+		switch {
+		case failed != nil || again.State != calendar.Booked:
+			return again, cmp.Or(failed, ErrExpired)
+		case again.Start.Equal(start):
+			return again, nil
+		}
+		return again, ErrTaken
 	}
 	if err == nil {
 		s.tellHost(ctx, b, "mail.booking.moved")
@@ -339,17 +353,40 @@ func (a attempt) refreshOf(ctx context.Context, h host) error {
 	if err != nil {
 		return err
 	}
+	counts := func(cal calendar.CalendarID) bool {
+		return slices.ContainsFunc(h.read, func(c calendar.Calendar) bool { return c.ID == cal })
+	}
 	for _, account := range accounts {
 		for _, cal := range account.Calendars {
-			counts := func(c calendar.Calendar) bool { return c.ID == cal.ID }
-			if !slices.ContainsFunc(h.read, counts) {
+			if !counts(cal.ID) {
 				continue
 			}
-			if _, err := a.Calendars.Mirrors.Refresh(ctx, callerOf(h.User), account.ID); err != nil {
+			if err := a.refreshAccount(ctx, h, account.ID, counts); err != nil {
 				a.Logger.WarnContext(ctx, "a booking waits for a linked calendar", "error", err)
 				return ErrUnread
 			}
 			break
+		}
+	}
+	return nil
+}
+
+// refreshAccount syncs a linked account. The sync also succeeds if only some of its calendars were read, so each one
+// that counts is checked.
+func (a attempt) refreshAccount(
+	ctx context.Context, h host, id calendar.AccountID, counts func(calendar.CalendarID) bool,
+) error {
+	began := a.Now().Truncate(time.Second) // as it is stored
+	if _, err := a.Calendars.Mirrors.Refresh(ctx, callerOf(h.User), id); err != nil {
+		return err
+	}
+	account, err := a.Calendars.Mirrors.LinkedAccount(ctx, callerOf(h.User), id)
+	if err != nil {
+		return err
+	}
+	for _, cal := range account.Calendars {
+		if counts(cal.ID) && (cal.State.Error != "" || cal.State.Checked.Before(began)) {
+			return fmt.Errorf("%s was not read to its end: %s", cal.ID, cal.State.Error)
 		}
 	}
 	return nil
@@ -392,7 +429,7 @@ func (s *Service) cancel(ctx context.Context, b Booking, in calendar.Calendar) e
 	case calendar.ReasonOf(err) == calendar.NotFound:
 		return nil
 	case err != nil && in.Origin.Mirrors():
-		return s.unwritten(ctx, err)
+		return attempt{s, &b}.unwritten(ctx, err)
 	}
 	return err
 }

@@ -7,13 +7,14 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/locale"
+	"caldav-mcp-server/web/outside"
 )
 
 // tellHost mails the host of a step of a booking. A failure is no error, because the calendar shows the step.
 func (s *Service) tellHost(ctx context.Context, b Booking, id string) {
 	u := b.Keeper
 	l := languageOf(u)
-	text := b.Name + "\n" + b.Address + "\n" + When(l, b.Start, b.View.Zone.Location(), u.View.Clock) + "\n"
+	text := b.Name + "\n" + b.Address + "\n" + outside.When(l, b.Start, b.View.Zone.Location(), u.View.Clock) + "\n"
 	subject := l.Text(id, "title", b.View.Title, "name", b.Name)
 	if err := s.Mailer.Send(context.WithoutCancel(ctx), u.Email, u.Title(), subject, text, l); err != nil {
 		s.Logger.WarnContext(ctx, "the host of a booking got no mail", slog.Any("error", err))
@@ -23,12 +24,6 @@ func (s *Service) tellHost(ctx context.Context, b Booking, id string) {
 // languageOf returns a user's language.
 func languageOf(u calendar.User) *locale.Language { return locale.Match(u.Languages()...) }
 
-// When formats the day and time of a booking, with its time zone.
-func When(l *locale.Language, start time.Time, in *time.Location, cycle string) string {
-	start = start.In(in)
-	return l.Text("mail.day-time", "day", l.Date(start), "time", l.Time(start, cycle)) + " (" + in.String() + ")"
-}
-
 // mailLink mails a visitor the link of a hold. The visitor's own words are not in it, because anybody can enter another
 // person's address.
 func (s *Service) mailLink(ctx context.Context, v View, h calendar.Hold, token string, l *locale.Language) error {
@@ -37,7 +32,7 @@ func (s *Service) mailLink(ctx context.Context, v View, h calendar.Hold, token s
 		in = v.Zone.Location()
 	}
 	text := l.Text("mail.booking.text", "title", v.Title, "owner", v.With(),
-		"when", When(l, h.Start, in, "")) + "\n\n" +
+		"when", outside.When(l, h.Start, in, "")) + "\n\n" +
 		l.Text("mail.booking.link", "minutes", int(holdLasts/time.Minute)) + "\n" +
 		s.Root.JoinPath(LinkPath, token).String() + "\n\n" + l.Text("mail.booking.later") + "\n\n" +
 		l.Text("mail.booking.unasked") + "\n"

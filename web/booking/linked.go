@@ -9,6 +9,7 @@ import (
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/web/outside"
 )
 
 // A booking in a linked calendar is written to its source, which takes a while and cannot be taken back. So its time is
@@ -18,16 +19,16 @@ import (
 const writeLasts = 5 * time.Minute
 
 // spare returns a hold for an event that is deleted when the hold ends. No link leads to it, and it counts for no limit.
-func (s *Service) spare(of calendar.Hold, in calendar.CalendarID) calendar.Hold {
-	of.ID, of.Token, of.State = calendar.HoldID(s.NewID()), hashed(newToken()), calendar.Ended
-	of.Created, of.Expires = time.Unix(0, 0).UTC(), s.Now().Add(writeLasts).UTC().Truncate(time.Second)
-	of.Calendar, of.UID = in, s.newUID()
+func (a attempt) spare(of calendar.Hold, in calendar.CalendarID) calendar.Hold {
+	of.ID, of.Token, of.State = calendar.HoldID(a.NewID()), hashed(outside.NewToken()), calendar.Ended
+	of.Created, of.Expires = time.Unix(0, 0).UTC(), a.Now().Add(writeLasts).UTC().Truncate(time.Second)
+	of.Calendar, of.UID = in, newUID(a.NewID)
 	return of
 }
 
 // unwritten hides the error of a linked calendar, which may name its account, from visitors.
-func (s *Service) unwritten(ctx context.Context, err error) error {
-	s.Logger.WarnContext(ctx, "a booking was not written to a linked calendar", "error", err)
+func (a attempt) unwritten(ctx context.Context, err error) error {
+	a.Logger.WarnContext(ctx, "a booking was not written to a linked calendar", "error", err)
 	return ErrUnwritten
 }
 
@@ -46,7 +47,7 @@ func (a attempt) export(ctx context.Context, to calendar.Calendar) error {
 	}
 	_, err := a.Calendars.CreateTelling(ctx, callerOf(a.b.Keeper), to, edit.Draft{
 		Kind: content.Event, UID: string(left.UID), Fields: fields,
-		Times: edit.Times{Start: edit.To(a.b.View.moment(a.b.Start)), End: edit.To(a.b.View.moment(a.b.End))},
+		Times: edit.Times{Start: edit.To(outside.Moment(a.b.Start, a.b.View.Zone)), End: edit.To(outside.Moment(a.b.End, a.b.View.Zone))},
 	}, calendar.TellAll)
 	if err != nil {
 		// The source may have stored it nevertheless. Then it is deleted when it arrives here.

@@ -1,6 +1,7 @@
 package booking
 
 import (
+	"bytes"
 	"context"
 	"maps"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	rules "caldav-mcp-server/calendar/booking"
+	"caldav-mcp-server/web/outside"
 )
 
 // Pages lists a user's pages.
@@ -42,7 +44,7 @@ func (s *Service) Page(ctx context.Context, u calendar.User, id calendar.Booking
 // Save stores a page of a user. An empty ID is a new page. A secret page gets a name that cannot be guessed. The error
 // is a [*rules.Error] with the field that is wrong.
 func (s *Service) Save(ctx context.Context, u calendar.User, v View) (calendar.BookingPageID, error) {
-	v.Title, v.Text, v.Location = line(v.Title), plain(v.Text), line(v.Location)
+	v.Title, v.Text, v.Location = outside.Line(v.Title), outside.Plain(v.Text), outside.Line(v.Location)
 	past := s.Now().AddDate(0, 0, -1).UTC().Format(time.DateOnly) // in every zone
 	v.Dates = maps.Clone(v.Dates)
 	maps.DeleteFunc(v.Dates, func(date, _ string) bool { return date < past })
@@ -76,7 +78,7 @@ func (s *Service) Save(ctx context.Context, u calendar.User, v View) (calendar.B
 	case v.Access == rules.Secret && before.Access == rules.Secret:
 		v.Name = before.Name
 	case v.Access == rules.Secret:
-		v.Name = newToken()
+		v.Name = outside.NewToken()
 	case !nameForm.MatchString(v.Name):
 		return "", &rules.Error{Field: "name", Least: 3, Most: 40}
 	}
@@ -158,12 +160,34 @@ func (s *Service) Create(
 	r.NoticeHours, r.HorizonDays = rules.DefaultNotice, rules.DefaultHorizon
 	r.Language = languageOf(u).Tag()
 	v := View{BookingPage: calendar.BookingPage{Name: strings.ToLower(name), On: on}, Settings: r}
+	before, err := s.same(ctx, u, v)
+	if err != nil || before.ID != "" && (before.On || !on) {
+		return s.owned(before), err
+	}
+	v.ID = before.ID
 	id, err := s.Save(ctx, u, v)
 	if err != nil {
 		return rules.Owned{}, err
 	}
 	v, err = s.Page(ctx, u, id)
 	return s.owned(v), err
+}
+
+// same returns a user's page with the same name and settings, if there is one: an assistant repeats a call whose result
+// it lost. A secret name is no difference.
+func (s *Service) same(ctx context.Context, u calendar.User, v View) (View, error) {
+	v.Title = outside.Line(v.Title)
+	data, err := v.Settings.Encode()
+	if err != nil {
+		return View{}, err
+	}
+	all, err := s.Pages(ctx, u)
+	for _, one := range all {
+		if bytes.Equal(one.BookingPage.Settings, data) && (v.Access == rules.Secret || one.Name == v.Name) {
+			return one, err
+		}
+	}
+	return View{}, err
 }
 
 func (s *Service) owned(v View) rules.Owned {

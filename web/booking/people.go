@@ -11,6 +11,7 @@ import (
 	rules "caldav-mcp-server/calendar/booking"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/web/outside"
 )
 
 // Person is a user whom a page names in addition to its owner.
@@ -159,7 +160,7 @@ const fairDays = 30
 
 // fairest chooses one of some hosts: the one with the fewest bookings and holds of the page in the days around today,
 // of several the first in the page's list.
-func (now state) fairest(v View, free []int, today time.Time) host {
+func (now *state) fairest(v View, free []int, today time.Time) host {
 	counts := map[calendar.UserID]int{}
 	for _, h := range now.holds {
 		if d := h.Start.Sub(today); h.Page == v.ID && !h.Gone && d.Abs() <= fairDays*24*time.Hour {
@@ -175,9 +176,9 @@ func (now state) fairest(v View, free []int, today time.Time) host {
 func (a attempt) rehome(ctx context.Context, v View, to host) error {
 	description := a.descriptionOf(ctx)
 	left, next := a.b.Hold, a.b.Hold
-	left.ID, left.Token, left.State = calendar.HoldID(a.NewID()), hashed(newToken()), calendar.Ended
+	left.ID, left.Token, left.State = calendar.HoldID(a.NewID()), hashed(outside.NewToken()), calendar.Ended
 	left.Created, left.Expires = time.Unix(0, 0).UTC(), a.Now() // it counts for no limit
-	next.Host, next.Calendar, next.UID = to.id(v), to.target.ID, a.newUID()
+	next.Host, next.Calendar, next.UID = to.id(v), to.target.ID, newUID(a.NewID)
 	if err := a.Store.RehomeHold(ctx, next, left); err != nil {
 		return err
 	}

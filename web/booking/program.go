@@ -37,6 +37,9 @@ var refusals = []struct {
 	{ErrLimit, http.StatusTooManyRequests, rules.RequestError{
 		Code: "limit", Message: "too many times were chosen for this page, address or network: try again tomorrow",
 	}},
+	{ErrPace, http.StatusTooManyRequests, rules.RequestError{
+		Code: "rate_limited", Message: "too many requests from this network: wait as long as Retry-After says",
+	}},
 	{ErrUnread, http.StatusServiceUnavailable, rules.RequestError{
 		Code: "unchecked", Message: "a calendar cannot be checked at the moment: try again in a few minutes",
 	}},
@@ -291,6 +294,11 @@ func (s *Service) ServeHold(w http.ResponseWriter, r *http.Request, p rules.Visi
 func (s *Service) ServeReceipt(w http.ResponseWriter, r *http.Request, p rules.Visitor, hold string) {
 	receipt, err := s.Receipt(r.Context(), p, hold)
 	s.send(w, r, receipt, err)
+}
+
+// ServeError answers a program with an error.
+func (s *Service) ServeError(w http.ResponseWriter, r *http.Request, err error) {
+	s.send(w, r, nil, err)
 }
 
 // send writes a result or an error.

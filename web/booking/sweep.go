@@ -13,7 +13,7 @@ import (
 // end ends a hold, then deletes its event; if that fails, Sweep tries it again. In this order, the event of a hold that
 // is confirmed meanwhile stays, and the error is NotFound.
 func (s *Service) end(ctx context.Context, owner calendar.UserID, h calendar.Hold) error {
-	if err := s.Store.EndHold(ctx, h.ID, s.Now()); err != nil {
+	if err := s.Store.EndHold(ctx, h.ID); err != nil {
 		return err
 	}
 	c := callerOf(calendar.User{ID: cmp.Or(h.Host, owner)})
@@ -39,12 +39,25 @@ const (
 	sweepMost  = 100
 )
 
-// Run ends expired holds until the context ends. Several processes can run it at once.
+const (
+	// endedAge is how long a hold that ended is kept, for the limits of a day.
+	endedAge = 48 * time.Hour
+	// pastAge is how long the visitor of a booking is known after the event.
+	pastAge = 90 * 24 * time.Hour
+	// forgetEvery is how many sweeps there are for each time that old holds are deleted.
+	forgetEvery = int(time.Hour / sweepEvery)
+)
+
+// Run ends expired holds and deletes old ones until the context ends. Several processes can run it at once.
 func (s *Service) Run(ctx context.Context) {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
-	for {
-		if err := s.Sweep(ctx); err != nil && ctx.Err() == nil {
+	for n := 0; ; n++ {
+		err := s.Sweep(ctx)
+		if n%forgetEvery == 0 {
+			err = errors.Join(err, s.Forget(ctx))
+		}
+		if err != nil && ctx.Err() == nil {
 			s.Logger.WarnContext(ctx, "expired holds were not ended", "error", err)
 		}
 		select {
@@ -72,4 +85,9 @@ func (s *Service) Sweep(ctx context.Context) error {
 		}
 	}
 	return failed
+}
+
+// Forget deletes holds that ended two days ago, and bookings whose event ended 90 days ago, with their visitors.
+func (s *Service) Forget(ctx context.Context) error {
+	return s.Store.ForgetHolds(ctx, s.Now().Add(-endedAge), s.Now().Add(-pastAge))
 }

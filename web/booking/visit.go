@@ -14,8 +14,8 @@ import (
 	"caldav-mcp-server/calendar/freebusy"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/slot"
-	"caldav-mcp-server/ical"
 	"caldav-mcp-server/locale"
+	"caldav-mcp-server/web/outside"
 )
 
 // state is the basis of a decision about times.
@@ -40,6 +40,9 @@ type asking struct {
 	only calendar.UserID
 }
 
+// mine reports whether a hold is the visitor's.
+func (q asking) mine(id calendar.HoldID) bool { return id == q.own || id == q.also }
+
 // read returns the taken times between two moments.
 func (s *Service) read(ctx context.Context, v View, from, until time.Time, q asking) (now state, err error) {
 	// First the calendars: whatever changes later, changes their versions.
@@ -49,15 +52,46 @@ func (s *Service) read(ctx context.Context, v View, from, until time.Time, q ask
 	if err := s.keeping().withRoom(ctx, v, &now); err != nil {
 		return now, err
 	}
-	since, recent := from.AddDate(0, 0, -2), s.Now().AddDate(0, 0, -fairDays)
+	b := query.BusyQuery{
+		From: from.AddDate(0, 0, -2), Until: until.AddDate(0, 0, 2), ByType: true, Ignored: []calendar.UID{},
+	}
+	m := s.meter(ctx, v)
+	defer m.Close()
+	b.Meter = m
+	for n := 0; ; n++ {
+		uids, err := now.readHolds(ctx, s, v, b.From, q)
+		if err != nil {
+			return now, err
+		}
+		// A hold that begins after its list was read may be in the busy times, so the list is read again.
+		more := n == 0
+		for _, uid := range uids {
+			if !slices.Contains(b.Ignored, uid) {
+				b.Ignored, more = append(b.Ignored, uid), more || q.confirmed
+			}
+		}
+		if !more || n == readsMost {
+			return now, nil
+		}
+		if err := now.readBusy(ctx, s, v, b); err != nil || !q.confirmed {
+			return now, err
+		}
+	}
+}
+
+// readHolds reads the holds and bookings of the owner's pages, and of other pages with the same people. It returns the
+// events that take no time.
+func (now *state) readHolds(
+	ctx context.Context, s *Service, v View, since time.Time, q asking,
+) (ignored []calendar.UID, err error) {
+	recent := s.Now().AddDate(0, 0, -fairDays)
 	if recent.After(since) {
 		recent = since
 	}
 	ours, err := s.Store.HoldsOf(ctx, v.Owner.ID, recent)
 	if err != nil {
-		return now, err
+		return nil, err
 	}
-	// Other pages may have the same people.
 	var in []calendar.CalendarID
 	for _, h := range now.hosts {
 		for _, cal := range h.read {
@@ -66,17 +100,17 @@ func (s *Service) read(ctx context.Context, v View, from, until time.Time, q ask
 	}
 	theirs, err := s.Store.HoldsIn(ctx, in, since)
 	if err != nil {
-		return now, err
+		return nil, err
 	}
-	ignored := []calendar.UID{}
 	for _, h := range slices.Concat(theirs, ours) {
-		if h.ID == q.own || h.ID == q.also || h.State == calendar.Held && (q.confirmed || !h.Expires.After(s.Now())) {
+		if q.mine(h.ID) || h.State == calendar.Held && (q.confirmed || !h.Expires.After(s.Now())) {
 			ignored = append(ignored, h.UID)
 		}
 	}
+	now.holds, now.taken.Booked = nil, nil
 	for _, h := range ours {
 		open := h.State != calendar.Held || h.Expires.After(s.Now())
-		if h.ID == q.own || h.ID == q.also || !open || h.Gone {
+		if q.mine(h.ID) || !open || h.Gone {
 			continue
 		}
 		now.holds = append(now.holds, h)
@@ -84,13 +118,13 @@ func (s *Service) read(ctx context.Context, v View, from, until time.Time, q ask
 			now.taken.Booked = append(now.taken.Booked, h.Start)
 		}
 	}
-	m := s.meter(ctx, v)
-	defer m.Close()
-	busy := func(h host) ([]freebusy.Period, error) {
-		b := query.BusyQuery{
-			People: []calendar.User{h.User}, Only: []calendar.CalendarID{}, From: since,
-			Until: until.AddDate(0, 0, 2), ByType: true, Ignored: ignored, Meter: m,
-		}
+	return ignored, nil
+}
+
+// readBusy reads the busy times of the hosts and of the room.
+func (now *state) readBusy(ctx context.Context, s *Service, v View, b query.BusyQuery) error {
+	read := func(h host) ([]freebusy.Period, error) {
+		b.People, b.Only, b.Timezone = []calendar.User{h.User}, []calendar.CalendarID{}, nil
 		if h.ID == v.Owner.ID {
 			b.Timezone = v.Zone
 		}
@@ -100,17 +134,19 @@ func (s *Service) read(ctx context.Context, v View, from, until time.Time, q ask
 		found, err := s.Calendars.FreeBusy(ctx, callerOf(h.User), b)
 		return found.Periods, err
 	}
+	now.taken.People = nil
 	for _, h := range now.hosts {
-		periods, err := busy(h)
+		periods, err := read(h)
 		if err != nil {
-			return now, err
+			return err
 		}
 		now.taken.People = append(now.taken.People, periods)
 	}
+	var err error
 	if now.room.ID != "" {
-		now.taken.Room, err = busy(now.room)
+		now.taken.Room, err = read(now.room)
 	}
-	return now, err
+	return err
 }
 
 // offer returns the rule of a page for one of its lengths, as at a moment.
@@ -169,7 +205,7 @@ type Wish struct {
 
 // check validates a wish and makes its texts inert.
 func (s *Service) check(v View, w *Wish) error {
-	w.Name = line(w.Name)
+	w.Name = outside.Line(w.Name)
 	if n := length(w.Name); n < 1 || n > longestName {
 		return ErrName
 	}
@@ -183,7 +219,7 @@ func (s *Service) check(v View, w *Wish) error {
 		return ErrAnswer
 	}
 	for i, q := range v.Questions {
-		w.Answers[i] = plain(w.Answers[i])
+		w.Answers[i] = outside.Plain(w.Answers[i])
 		if n := length(w.Answers[i]); n > rules.LongestAnswer || n == 0 && q.Required {
 			return ErrAnswer
 		}
@@ -209,10 +245,10 @@ func (s *Service) hold(ctx context.Context, v View, w Wish) (h calendar.Hold, er
 	if err != nil {
 		return h, err
 	}
-	token, at := newToken(), s.Now().UTC().Truncate(time.Second)
+	token, at := outside.NewToken(), s.Now().UTC().Truncate(time.Second)
 	h = calendar.Hold{
 		ID: calendar.HoldID(s.NewID()), Page: v.ID, Token: hashed(token), State: calendar.Held, Calendar: to.target.ID,
-		UID: s.newUID(), Host: to.id(v), Start: w.Start, End: w.Start.Add(o.Length),
+		UID: newUID(s.NewID), Host: to.id(v), Start: w.Start, End: w.Start.Add(o.Length),
 		Expires: at.Add(holdLasts), Created: at, Name: w.Name, Address: w.Address, Zone: w.Zone,
 		Language: w.Language.Tag(), Network: w.Network,
 	}
@@ -264,7 +300,7 @@ func answersOf(v View, w Wish) string {
 	var answers []string
 	for i, q := range v.Questions {
 		if w.Answers[i] != "" {
-			answers = append(answers, line(q.Text)+"\n"+w.Answers[i])
+			answers = append(answers, outside.Line(q.Text)+"\n"+w.Answers[i])
 		}
 	}
 	return strings.Join(answers, "\n\n")
@@ -274,7 +310,7 @@ func answersOf(v View, w Wish) string {
 func (s *Service) place(ctx context.Context, v View, in host, h calendar.Hold, description string) error {
 	d := edit.Draft{
 		Kind: content.Event, UID: string(h.UID),
-		Times: edit.Times{Start: edit.To(v.moment(h.Start)), End: edit.To(v.moment(h.End))},
+		Times: edit.Times{Start: edit.To(outside.Moment(h.Start, v.Zone)), End: edit.To(outside.Moment(h.End, v.Zone))},
 		Fields: edit.Fields{
 			Summary: edit.To(languageOf(in.User).Text("booking.held", "title", v.Title, "name", h.Name)),
 			Status:  edit.To(edit.Tentative),
@@ -288,15 +324,4 @@ func (s *Service) place(ctx context.Context, v View, in host, h calendar.Hold, d
 	}
 	_, err := s.Calendars.CreateTelling(ctx, callerOf(in.User), in.target, d, calendar.TellNobody)
 	return err
-}
-
-// moment returns an instant on the owner's clock, or in UTC if the clock shows that time twice.
-func (v View) moment(t time.Time) ical.Time {
-	local := t.In(v.Zone.Location())
-	_, offset := local.Zone()
-	again := time.Date(local.Year(), local.Month(), local.Day(), local.Hour(), local.Minute(), 0, 0, local.Location())
-	if !again.Equal(t) || v.Zone.Name() == "UTC" {
-		return ical.Instant(t)
-	}
-	return ical.Zoned(ical.CivilFromSeconds(t.Unix()+int64(offset)), v.Zone.Name())
 }

@@ -2,14 +2,12 @@ package booking
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"net/netip"
 	"time"
 
 	"caldav-mcp-server/calendar/grid"
 	"caldav-mcp-server/calendar/slot"
 	"caldav-mcp-server/locale"
+	"caldav-mcp-server/web/outside"
 )
 
 // weekDays is the number of days that a page shows at once, nextDays how many more it looks for the next free time.
@@ -71,7 +69,7 @@ func (s *Service) Week(ctx context.Context, v View, q Query, l *locale.Language)
 	}
 	if len(next) > 0 {
 		w.Next = choiceOf(next[0], q.Zone, l)
-		w.Next.Text = When(l, next[0].Start, q.Zone, "")
+		w.Next.Text = outside.When(l, next[0].Start, q.Zone, "")
 	}
 	return w, nil
 }
@@ -105,21 +103,4 @@ func changeOf(from time.Time, l *locale.Language) string {
 		}
 	}
 	return ""
-}
-
-// The parts of an address that a network shares.
-const networkBits4, networkBits6 = 24, 56
-
-// Network returns a hash of the network of a visitor's address.
-func Network(addr netip.Addr) string {
-	bits := networkBits6
-	if addr = addr.Unmap(); addr.Is4() {
-		bits = networkBits4
-	}
-	network, err := addr.Prefix(bits)
-	if err != nil {
-		return ""
-	}
-	sum := sha256.Sum256([]byte("booking network " + network.String()))
-	return hex.EncodeToString(sum[:16])
 }

@@ -578,6 +578,18 @@ func splitGuests(text string) []string {
 	return list
 }
 
+// Guests reads a list of guests in a field.
+func (p *Planner) Guests(ctx context.Context, field, text string) (list []edit.Attendee, err error) {
+	for _, line := range splitGuests(lines(text)) {
+		a, err := p.guest(ctx, field, line)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
 // guest reads one guest: an address with or without a name, or the name of a user or a room.
 func (p *Planner) guest(ctx context.Context, field, text string) (edit.Attendee, error) {
 	if strings.Contains(text, "@") {
@@ -599,9 +611,13 @@ func (p *Planner) guest(ctx context.Context, field, text string) (edit.Attendee,
 	if err != nil {
 		return edit.Attendee{}, err
 	}
-	found = slices.DeleteFunc(found, func(u calendar.User) bool { return u.Email == "" || u.Group })
+	people := slices.DeleteFunc(found, func(u calendar.User) bool { return u.Group })
+	found = slices.DeleteFunc(slices.Clone(people), func(u calendar.User) bool { return u.Email == "" })
 	switch len(found) {
 	case 0:
+		if len(people) > 0 {
+			return edit.Attendee{}, p.wrong(field, "planner.guest-without-mail", "guest", people[0].Title())
+		}
 		return edit.Attendee{}, p.wrong(field, "planner.unknown-guest", "guest", clean(text))
 	case 1:
 		return edit.Attendee{Address: found[0].Email, Name: found[0].Title()}, nil

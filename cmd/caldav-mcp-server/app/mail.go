@@ -14,6 +14,7 @@ import (
 	"caldav-mcp-server/trace"
 	"caldav-mcp-server/web"
 	"caldav-mcp-server/web/booking"
+	"caldav-mcp-server/web/poll"
 )
 
 // MailKey authenticates the server's mails and links.
@@ -71,6 +72,21 @@ func BookingsOf(p *console.Console, c settings.Config, h *App, log *slog.Logger)
 		NewID:  p.NewID,
 		Mailer: &mail.Bookings{Relay: relay, Post: c.Mail.Post(), Now: p.Now, NewID: p.NewID}, Logger: log,
 	}, nil
+}
+
+// PollsOf runs the polls. They need no mail; without it, their owners pass on the links.
+func PollsOf(p *console.Console, c settings.Config, h *App) *poll.Service {
+	s := &poll.Service{
+		Calendars: h.Calendars, Store: h.Store, Outbox: h.Calendars.Limits().Outbox, Now: p.Now, NewID: p.NewID,
+		Address: func(written string) (string, error) {
+			to, err := letter.Address(written)
+			return string(to), err
+		},
+	}
+	if c.Mail.Sends() && c.BaseURL != nil {
+		s.Root = c.BaseURL.JoinPath(web.PollPath)
+	}
+	return s
 }
 
 // relayOf returns the relay for the server's own mails. The result is false unless mail is sent and BASE_URL is set.

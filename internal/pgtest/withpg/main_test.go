@@ -33,7 +33,7 @@ func TestRunUsesTheServerItIsGiven(t *testing.T) {
 		t.Error("a server was started beside the one given")
 		return nil, pgtest.ErrNoPostgres
 	}
-	code, err := run(t.Context(), shell(t, `test "$TEST_DATABASE_URL" = postgres://given && exit 3`), start)
+	code, err := run(t.Context(), shell(t, `test "$TEST_DATABASE_URL" = postgres://given && exit 3`), start, execute)
 	if code != 3 || err != nil {
 		t.Errorf("exit code %d, %v; want the command's, 3", code, err)
 	}
@@ -42,7 +42,7 @@ func TestRunUsesTheServerItIsGiven(t *testing.T) {
 func TestRunWithoutPostgres(t *testing.T) {
 	t.Setenv(pgtest.EnvURL, "")
 	t.Setenv("CI", "")
-	code, err := run(t.Context(), shell(t, `test -z "$TEST_DATABASE_URL" && exit 3`), nowhere)
+	code, err := run(t.Context(), shell(t, `test -z "$TEST_DATABASE_URL" && exit 3`), nowhere, execute)
 	if code != 3 || err != nil {
 		t.Errorf("exit code %d, %v; want the command's, 3", code, err)
 	}
@@ -52,7 +52,7 @@ func TestRunWithoutPostgresFailsInCI(t *testing.T) {
 	t.Setenv(pgtest.EnvURL, "")
 	t.Setenv("CI", "true")
 	ran := filepath.Join(t.TempDir(), "ran")
-	code, err := run(t.Context(), shell(t, "touch "+ran), nowhere)
+	code, err := run(t.Context(), shell(t, "touch "+ran), nowhere, execute)
 	if code == 0 || !errors.Is(err, pgtest.ErrNoPostgres) {
 		t.Errorf("exit code %d, %v; want a failure that says what to install", code, err)
 	}
@@ -64,7 +64,7 @@ func TestRunWithoutPostgresFailsInCI(t *testing.T) {
 func TestRunLendsAServerAndStopsIt(t *testing.T) {
 	t.Setenv(pgtest.EnvURL, "")
 	seen := filepath.Join(t.TempDir(), "url")
-	code, err := run(t.Context(), shell(t, `printf %s "$TEST_DATABASE_URL" >`+seen), pgtest.Start)
+	code, err := run(t.Context(), shell(t, `printf %s "$TEST_DATABASE_URL" >`+seen), pgtest.Start, execute)
 	if errors.Is(err, pgtest.ErrNoPostgres) && !pgtest.Required() {
 		t.Skip(err)
 	}
@@ -87,7 +87,7 @@ func TestRunLendsAServerAndStopsIt(t *testing.T) {
 
 func TestRunReportsAMissingCommand(t *testing.T) {
 	t.Setenv(pgtest.EnvURL, "postgres://given")
-	code, err := run(t.Context(), []string{filepath.Join(t.TempDir(), "no-such-command")}, nowhere)
+	code, err := run(t.Context(), []string{filepath.Join(t.TempDir(), "no-such-command")}, nowhere, execute)
 	if code == 0 || err == nil {
 		t.Errorf("exit code %d, %v; want a failure", code, err)
 	}
@@ -106,7 +106,7 @@ func TestRunPassesTheInterruptOn(t *testing.T) {
 		_, _ = os.ReadFile(ready) // returns when the command has set its trap
 		interrupt()
 	}()
-	if code, err := run(ctx, command, nowhere); code != 7 {
+	if code, err := run(ctx, command, nowhere, execute); code != 7 {
 		t.Errorf("exit code %d, %v; want the command's, 7", code, err)
 	}
 }
