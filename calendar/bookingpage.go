@@ -23,6 +23,28 @@ type BookingPage struct {
 	Settings []byte
 }
 
+// BookingPerson is a user whom a booking page names in addition to its owner.
+type BookingPerson struct {
+	User   UserID
+	Answer BookingAnswer
+}
+
+// BookingAnswer is a user's answer to a booking page that names them.
+type BookingAnswer string
+
+// The answers. A page uses the times only of users who agreed.
+const (
+	NotAnswered BookingAnswer = ""
+	Agreed      BookingAnswer = "yes"
+	Refused     BookingAnswer = "no"
+)
+
+// BookingRequest is a page that names a user, with the user's answer.
+type BookingRequest struct {
+	Page   BookingPage
+	Answer BookingAnswer
+}
+
 // HoldState is the state of a hold.
 type HoldState string
 
@@ -30,6 +52,8 @@ type HoldState string
 const (
 	// Held is a hold that waits for its confirmation, until it expires.
 	Held HoldState = "held"
+	// Reserved is a hold that its visitor has confirmed, while its room has not accepted yet. It takes its time.
+	Reserved HoldState = "reserved"
 	// Booked is a hold that its visitor has confirmed.
 	Booked HoldState = "booked"
 	// Released is a booking that was cancelled. It is not stored: its event is gone.
@@ -39,10 +63,12 @@ const (
 )
 
 // Hold is a time that a visitor of a booking page has chosen, and the booking that it becomes. Its event is in the
-// owner's calendar.
+// calendar of its host.
 type Hold struct {
 	ID   HoldID
 	Page BookingPageID
+	// Host is the user who gets the booking; "" is the page's owner.
+	Host UserID
 	// Token is the hash of the token in the visitor's link.
 	Token    []byte
 	State    HoldState
@@ -73,11 +99,19 @@ type HoldLimits struct {
 
 // BookingPages is the part of a Store that holds booking pages.
 type BookingPages interface {
-	// InsertBookingPage adds a page. Exists if the name is taken, TooLarge if the owner has too many.
-	InsertBookingPage(ctx context.Context, p BookingPage, most int) error
-	// UpdateBookingPage writes Name, On and Settings of an owner's page; NotFound if there is none, Exists if the name
-	// is taken.
-	UpdateBookingPage(ctx context.Context, p BookingPage) error
+	// InsertBookingPage adds a page and its people. Exists if the name is taken, TooLarge if the owner has too many.
+	InsertBookingPage(ctx context.Context, p BookingPage, people []UserID, most int) error
+	// UpdateBookingPage writes Name, On and Settings of an owner's page, and its people; NotFound if there is none,
+	// Exists if the name is taken. With again, people who agreed are asked again. A refusal stays, even if the person
+	// is removed and named again.
+	UpdateBookingPage(ctx context.Context, p BookingPage, people []UserID, again bool) error
+	// BookingPeople lists the people of a page, in its order.
+	BookingPeople(ctx context.Context, page BookingPageID) ([]BookingPerson, error)
+	// BookingPagesWith lists the pages of others that name a user, the oldest first.
+	BookingPagesWith(ctx context.Context, user UserID) ([]BookingRequest, error)
+	// AnswerBookingPage stores a user's answer to a page that names them; NotFound if it does not, or if its settings
+	// differ from those in p.
+	AnswerBookingPage(ctx context.Context, p BookingPage, user UserID, a BookingAnswer) error
 	// DeleteBookingPage deletes an owner's page and its holds; NotFound if there is none.
 	DeleteBookingPage(ctx context.Context, owner UserID, id BookingPageID) error
 	// BookingPages lists an owner's pages, the oldest first.
@@ -93,6 +127,16 @@ type BookingPages interface {
 	HoldByID(ctx context.Context, id HoldID) (Hold, error)
 	// HoldsOf lists the open holds and the bookings of an owner's pages whose time ends after a moment, by start.
 	HoldsOf(ctx context.Context, owner UserID, after time.Time) ([]Hold, error)
+	// HoldsIn lists the open holds in calendars whose time ends after a moment.
+	HoldsIn(ctx context.Context, in []CalendarID, after time.Time) ([]Hold, error)
+	// RehomeHold writes Host, Calendar and UID of an open hold; NotFound if it is none, or if left has another UID.
+	// It adds left, so that the former event is deleted even if this process ends.
+	RehomeHold(ctx context.Context, next, left Hold) error
+	// KeepHold adds a hold without limits, for an event that is deleted when the hold ends.
+	KeepHold(ctx context.Context, h Hold) error
+	// SwapHolds books a reserved hold, with the event of left, which gets the hold's event and expires. NotFound if the
+	// one is not reserved, or the other has expired.
+	SwapHolds(ctx context.Context, h, left HoldID, now time.Time) error
 	// ExpiredHolds lists at most so many unconfirmed holds that expired before a time, and holds that ended but still
 	// have an event.
 	ExpiredHolds(ctx context.Context, before time.Time, most int) ([]Hold, error)

@@ -358,7 +358,7 @@ func bookingRefusal(err error) error {
 	said, known := map[string]string{
 		"name": "the name has 3 to 40 lower-case letters, digits and hyphens", "taken": "this name is taken",
 		"email":    "the user has no mail address, so visitors could not be told",
-		"calendar": "bookings go into the user's own calendars for events that are not linked",
+		"calendar": "bookings go into the user's own calendars for events that can be changed",
 	}[wrong.Field]
 	if !known {
 		said = fmt.Sprintf("%s must be %d to %d", wrong.Field, wrong.Least, wrong.Most)

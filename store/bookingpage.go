@@ -38,6 +38,12 @@ var holdColumns = columns[calendar.Hold]{
 	{"h.language", func(h *calendar.Hold) any { return &h.Language }},
 	{"h.network", func(h *calendar.Hold) any { return &h.Network }},
 	{"h.moves", func(h *calendar.Hold) any { return &h.Moves }},
+	{"h.host", func(h *calendar.Hold) any { return &h.Host }},
+}
+
+var bookingPersonColumns = columns[calendar.BookingPerson]{
+	{"b.user_id", func(p *calendar.BookingPerson) any { return &p.User }},
+	{"b.answer", func(p *calendar.BookingPerson) any { return &p.Answer }},
 }
 
 // listedHoldColumns are holdColumns with the state of the event: the owner may have deleted it or moved it in any
@@ -51,15 +57,19 @@ var listedHoldColumns = append(slices.Clip(holdColumns), columns[calendar.Hold]{
 var (
 	selectBookingPages = `SELECT ` + bookingPageColumns.list() + ` FROM booking_pages p `
 	selectHolds        = `SELECT ` + holdColumns.list() + ` FROM booking_holds h `
-	selectHoldsOf      = `SELECT ` + listedHoldColumns.list() + ` FROM booking_holds h
+	selectHoldsIn      = withList(2, `SELECT `+holdColumns.list()+` FROM booking_holds h
+		WHERE h.state = 'held' AND h.ends > $1 AND h.calendar_id§ORDER BY h.starts, h.id`)
+	selectHoldsOf = `SELECT ` + listedHoldColumns.list() + ` FROM booking_holds h
 		JOIN booking_pages p ON p.id = h.page_id
 		LEFT JOIN objects o ON o.calendar_id = h.calendar_id AND o.uid = h.uid AND NOT o.deleted
-		WHERE p.user_id = $1 AND h.state IN ('held', 'booked') AND (h.ends > $2 OR o.span_end > $2)
+		WHERE p.user_id = $1 AND h.state IN ('held', 'reserved', 'booked') AND (h.ends > $2 OR o.span_end > $2)
 		ORDER BY h.starts, h.id`
 )
 
 // InsertBookingPage implements [calendar.BookingPages].
-func (s bookingPageStore) InsertBookingPage(ctx context.Context, p calendar.BookingPage, most int) error {
+func (s bookingPageStore) InsertBookingPage(
+	ctx context.Context, p calendar.BookingPage, people []calendar.UserID, most int,
+) error {
 	return s.transact(ctx, func(t *transaction) error {
 		// Two requests must not both find the last place free.
 		_, err := db.RowOf(ctx, t, db.ScanText, `SELECT id FROM users WHERE id = $1`+t.Of().LockRows, p.Owner)
@@ -73,15 +83,83 @@ func (s bookingPageStore) InsertBookingPage(ctx context.Context, p calendar.Book
 		if n >= int64(most) {
 			return calendar.Errorf(calendar.TooLarge, "", "a user may have at most %d booking pages", most)
 		}
-		return t.Run(ctx, `INSERT INTO booking_pages (id, user_id, name, switched, created, settings)
+		err = t.Run(ctx, `INSERT INTO booking_pages (id, user_id, name, switched, created, settings)
 			VALUES ($1, $2, $3, $4, $5, $6)`, p.ID, p.Owner, p.Name, p.On, p.Created.Unix(), bytesOf(p.Settings))
+		if err != nil {
+			return err
+		}
+		return t.setBookingPeople(ctx, p.ID, people)
 	})
 }
 
+// setBookingPeople writes the list of a page's people.
+func (t *transaction) setBookingPeople(
+	ctx context.Context, page calendar.BookingPageID, people []calendar.UserID,
+) error {
+	if err := t.Run(ctx, `UPDATE booking_people SET place = -1 WHERE page_id = $1`, page); err != nil {
+		return err
+	}
+	for place, user := range people {
+		if err := t.Run(ctx, `INSERT INTO booking_people (page_id, user_id, answer, place) VALUES ($1, $2, '', $3)
+			ON CONFLICT (page_id, user_id) DO UPDATE SET place = $3`, page, user, place); err != nil {
+			return err
+		}
+	}
+	return t.Run(ctx, `DELETE FROM booking_people WHERE page_id = $1 AND place < 0 AND answer <> 'no'`, page)
+}
+
 // UpdateBookingPage implements [calendar.BookingPages].
-func (s bookingPageStore) UpdateBookingPage(ctx context.Context, p calendar.BookingPage) error {
-	return db.ExpectRow(s.write(ctx, `UPDATE booking_pages SET name = $3, switched = $4, settings = $5
-		WHERE id = $1 AND user_id = $2`, p.ID, p.Owner, p.Name, p.On, bytesOf(p.Settings)))
+func (s bookingPageStore) UpdateBookingPage(
+	ctx context.Context, p calendar.BookingPage, people []calendar.UserID, again bool,
+) error {
+	return s.transact(ctx, func(t *transaction) error {
+		err := db.ExpectRow(t.Exec(ctx, `UPDATE booking_pages SET name = $3, switched = $4, settings = $5
+			WHERE id = $1 AND user_id = $2`, p.ID, p.Owner, p.Name, p.On, bytesOf(p.Settings)))
+		if err != nil {
+			return err
+		}
+		if again {
+			err = t.Run(ctx, `UPDATE booking_people SET answer = '' WHERE page_id = $1 AND answer = 'yes'`, p.ID)
+			if err != nil {
+				return err
+			}
+		}
+		return t.setBookingPeople(ctx, p.ID, people)
+	})
+}
+
+// BookingPeople implements [calendar.BookingPages].
+func (s bookingPageStore) BookingPeople(
+	ctx context.Context, page calendar.BookingPageID,
+) ([]calendar.BookingPerson, error) {
+	return db.RowsOf(ctx, s.db.Reads, bookingPersonColumns.scan, `SELECT `+bookingPersonColumns.list()+`
+		FROM booking_people b WHERE b.page_id = $1 AND b.place >= 0 ORDER BY b.place`, page)
+}
+
+// BookingPagesWith implements [calendar.BookingPages].
+func (s bookingPageStore) BookingPagesWith(
+	ctx context.Context, user calendar.UserID,
+) ([]calendar.BookingRequest, error) {
+	fields := func(r *calendar.BookingRequest) []any { return append(bookingPageColumns.fields(&r.Page), &r.Answer) }
+	return db.RowsOf(ctx, s.db.Reads, db.ScanInto(fields), `SELECT `+bookingPageColumns.list()+`, b.answer
+		FROM booking_people b JOIN booking_pages p ON p.id = b.page_id
+		WHERE b.user_id = $1 AND b.place >= 0 ORDER BY p.created, p.id`, user)
+}
+
+// AnswerBookingPage implements [calendar.BookingPages].
+func (s bookingPageStore) AnswerBookingPage(
+	ctx context.Context, p calendar.BookingPage, user calendar.UserID, a calendar.BookingAnswer,
+) error {
+	return s.transact(ctx, func(t *transaction) error {
+		// The owner must not change the settings at the same moment.
+		_, err := db.RowOf(ctx, t, db.ScanText, `SELECT id FROM booking_pages WHERE id = $1 AND settings = $2`+
+			t.Of().LockRows, p.ID, bytesOf(p.Settings))
+		if err != nil {
+			return err
+		}
+		return db.ExpectRow(t.Exec(ctx, `UPDATE booking_people SET answer = $3
+			WHERE page_id = $1 AND user_id = $2 AND place >= 0`, p.ID, user, a))
+	})
 }
 
 // DeleteBookingPage implements [calendar.BookingPages].
@@ -134,11 +212,34 @@ func (s bookingPageStore) InsertHold(ctx context.Context, h calendar.Hold, most 
 				return calendar.Errorf(calendar.TooLarge, "", "too many times were chosen; try again later")
 			}
 		}
-		return t.Run(ctx, `INSERT INTO booking_holds (id, page_id, token, state, calendar_id, uid, starts, ends,
-			expires, created, name, address, zone, language, network, moves)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`, h.ID, h.Page,
-			bytesOf(h.Token), h.State, h.Calendar, h.UID, h.Start.Unix(), h.End.Unix(), h.Expires.Unix(),
-			h.Created.Unix(), h.Name, h.Address, h.Zone, h.Language, h.Network, h.Moves)
+		return t.insertHold(ctx, h)
+	})
+}
+
+func (t *transaction) insertHold(ctx context.Context, h calendar.Hold) error {
+	return t.Run(ctx, `INSERT INTO booking_holds (id, page_id, token, state, calendar_id, uid, starts, ends,
+		expires, created, name, address, zone, language, network, moves, host)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`, h.ID, h.Page,
+		bytesOf(h.Token), h.State, h.Calendar, h.UID, h.Start.Unix(), h.End.Unix(), h.Expires.Unix(),
+		h.Created.Unix(), h.Name, h.Address, h.Zone, h.Language, h.Network, h.Moves, h.Host)
+}
+
+// HoldsIn implements [calendar.BookingPages].
+func (s bookingPageStore) HoldsIn(
+	ctx context.Context, in []calendar.CalendarID, after time.Time,
+) ([]calendar.Hold, error) {
+	return rowsOfList(ctx, s.db.Reads, in, holdColumns.scan, selectHoldsIn, after.Unix())
+}
+
+// RehomeHold implements [calendar.BookingPages].
+func (s bookingPageStore) RehomeHold(ctx context.Context, next, left calendar.Hold) error {
+	return s.transact(ctx, func(t *transaction) error {
+		err := db.ExpectRow(t.Exec(ctx, `UPDATE booking_holds SET host = $2, calendar_id = $3, uid = $4
+			WHERE id = $1 AND state = 'held' AND uid = $5`, next.ID, next.Host, next.Calendar, next.UID, left.UID))
+		if err != nil {
+			return err
+		}
+		return t.insertHold(ctx, left)
 	})
 }
 
@@ -159,9 +260,35 @@ func (s bookingPageStore) HoldsOf(
 	return db.RowsOf(ctx, s.db.Reads, listedHoldColumns.scan, selectHoldsOf, owner, after.Unix())
 }
 
+// KeepHold implements [calendar.BookingPages].
+func (s bookingPageStore) KeepHold(ctx context.Context, h calendar.Hold) error {
+	return s.transact(ctx, func(t *transaction) error { return t.insertHold(ctx, h) })
+}
+
+// SwapHolds implements [calendar.BookingPages].
+func (s bookingPageStore) SwapHolds(ctx context.Context, h, left calendar.HoldID, now time.Time) error {
+	return s.transact(ctx, func(t *transaction) error {
+		one, err := db.RowOf(ctx, t, holdColumns.scan, selectHolds+`WHERE h.id = $1`+t.Of().LockRows, h)
+		if err != nil {
+			return err
+		}
+		other, err := db.RowOf(ctx, t, holdColumns.scan, selectHolds+`WHERE h.id = $1`+t.Of().LockRows, left)
+		if err != nil {
+			return err
+		}
+		err = db.ExpectRow(t.Exec(ctx, `UPDATE booking_holds SET state = 'booked', calendar_id = $2, uid = $3
+			WHERE id = $1 AND state = 'reserved'`, h, other.Calendar, other.UID))
+		if err != nil {
+			return err
+		}
+		return db.ExpectRow(t.Exec(ctx, `UPDATE booking_holds SET calendar_id = $2, uid = $3, expires = $4
+			WHERE id = $1 AND expires > $4`, left, one.Calendar, one.UID, now.Unix()))
+	})
+}
+
 // ExpiredHolds implements [calendar.BookingPages].
 func (s bookingPageStore) ExpiredHolds(ctx context.Context, before time.Time, most int) ([]calendar.Hold, error) {
-	return db.RowsOf(ctx, s.db.Reads, holdColumns.scan, selectHolds+`WHERE h.expires < $1 AND (h.state = 'held'
+	return db.RowsOf(ctx, s.db.Reads, holdColumns.scan, selectHolds+`WHERE h.expires < $1 AND (h.state IN ('held', 'reserved')
 		OR h.state = 'ended' AND EXISTS (SELECT 1 FROM objects o
 			WHERE o.calendar_id = h.calendar_id AND o.uid = h.uid AND NOT o.deleted))
 		ORDER BY h.expires, h.id LIMIT $2`, before.Unix(), most)

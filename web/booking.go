@@ -37,6 +37,7 @@ func (h *Handler) bookingPages() []page {
 	return append(pages,
 		get("booking/{page}", people, showing("bookingpage", bookingPages.one)),
 		post("booking/{page}", people, bookingPages.change),
+		post("booking", people, bookingPages.answer),
 		get(bookRoot+"{name}", anybody, paced(visitorPages.page)),
 		post(bookRoot+"{name}", anybody, paced(visitorPages.hold)),
 		get(bookRoot+"{name}/"+booking.TimesPath, anybody, paced(visitorPages.apiTimes)),
@@ -77,7 +78,8 @@ type visitorPages struct{ *pageRequest }
 // visitTexts are the ids of the texts of errors.
 var visitTexts = map[error]string{
 	booking.ErrTaken: "booking.taken", booking.ErrExpired: "booking.expired", booking.ErrLimit: "booking.limit",
-	booking.ErrUnread: "booking.unread", booking.ErrUnsent: "booking.unsent", booking.ErrAddress: "booking.bad-address",
+	booking.ErrUnread: "booking.unread", booking.ErrUnwritten: "booking.unwritten",
+	booking.ErrUnsent: "booking.unsent", booking.ErrAddress: "booking.bad-address",
 	booking.ErrName: "booking.bad-name", booking.ErrAnswer: "booking.bad-answer",
 }
 
@@ -107,6 +109,8 @@ type bookContent struct {
 	// Zone is the name of the visitor's zone, Minutes the chosen length.
 	Zone    string
 	Minutes int
+	// With names the people whom the visitor meets.
+	With string
 	// Path is the page's own address, Token the visitor's link while a booking is moved.
 	Path, Token string
 	// Chosen is the chosen time in words, Start in UTC. With it, the page shows the form.
@@ -135,7 +139,7 @@ func (p visitorPages) open() (c bookContent, err error) {
 		return c, p.problem(err)
 	}
 	p.adapt(c.View)
-	c.Path, c.Markup = p.href(bookRoot+c.View.Name), p.Bookings.Markup(c.View)
+	c.Path, c.Markup, c.With = p.href(bookRoot+c.View.Name), p.Bookings.Markup(c.View), c.View.With()
 	if p.signedIn() {
 		c.Name, c.Address = p.user().Title(), p.user().Email
 	}
@@ -279,13 +283,16 @@ type bookedContent struct {
 // Upcoming reports whether the booking can be moved or cancelled.
 func (c bookedContent) Upcoming() bool { return c.State == calendar.Booked }
 
+// Open reports whether the booking waits for its confirmation.
+func (c bookedContent) Open() bool { return c.State == calendar.Held || c.State == calendar.Reserved }
+
 func (p visitorPages) bookedContent(b booking.Booking) bookedContent {
 	in, err := time.LoadLocation(b.Zone)
 	if err != nil {
 		in = b.View.Zone.Location()
 	}
 	return bookedContent{
-		b, outside.When(p.lang, b.Start, in, ""), p.href(linkRoot + p.r.PathValue("token")), b.View.Location,
+		b, outside.When(p.lang, b.Start, in, ""), p.href(linkRoot + p.r.PathValue("token")), b.View.Place(),
 	}
 }
 
@@ -308,9 +315,11 @@ func (p visitorPages) link() error {
 
 // moveTimes shows the free times for a booking that is moved.
 func (p visitorPages) moveTimes(b booking.Booking, wrong error) error {
-	c := bookContent{View: b.View, Token: p.r.PathValue("token"), Path: p.href(linkRoot + p.r.PathValue("token"))}
+	c := bookContent{
+		View: b.View, With: b.With(), Token: p.r.PathValue("token"), Path: p.href(linkRoot + p.r.PathValue("token")),
+	}
 	q, err := p.choose(&c, b.Minutes())
-	q.Own, c.Lengths = b.ID, nil
+	q.Moved, c.Lengths = &b, nil
 	return p.times(c, q, cmp.Or(wrong, err))
 }
 
@@ -321,7 +330,7 @@ func (p visitorPages) offerAgain(b booking.Booking, lost error) error {
 		return p.problem(lost)
 	}
 	p.adapt(v)
-	c := bookContent{View: v, Path: p.href(bookRoot + v.Name)}
+	c := bookContent{View: v, With: v.With(), Path: p.href(bookRoot + v.Name)}
 	q, err := p.choose(&c, 0)
 	if err != nil {
 		return err
@@ -387,6 +396,16 @@ type bookingsContent struct {
 	NoAddress bool
 	Pages     []ownPage
 	Bookings  []ownBooking
+	// Included are pages of others that name the user.
+	Included []inclusion
+}
+
+// inclusion is another user's page in the list.
+type inclusion struct {
+	booking.Inclusion
+	// Meaning has the terms in words, Who says who can open the page. Agreed is set if the user has agreed.
+	Meaning, Who string
+	Agreed       bool
 }
 
 func (p bookingPages) list() (c bookingsContent, err error) {
@@ -407,7 +426,42 @@ func (p bookingPages) list() (c bookingsContent, err error) {
 	for _, h := range held {
 		c.Bookings = append(c.Bookings, ownBooking{p.clock().Moment(h.Start), titles[h.Page], h.Name, h.Address})
 	}
+	if err != nil {
+		return c, err
+	}
+	others, err := p.Bookings.Included(p.r.Context(), p.user())
+	for _, one := range others {
+		c.Included = append(c.Included, inclusion{
+			one, p.lang.Text(booking.TermsText(one.View)), p.lang.Text(accessTexts[one.Access]),
+			one.Answer == calendar.Agreed,
+		})
+	}
 	return c, err
+}
+
+// answer stores the user's answer to a page that names them.
+func (p bookingPages) answer() error {
+	agrees := p.field("do") == "agree"
+	if !agrees && p.field("do") != "refuse" {
+		return errMissing()
+	}
+	id := calendar.BookingPageID(p.field("page"))
+	err := p.Bookings.Answer(p.r.Context(), p.user(), id, p.field("terms"), agrees)
+	switch {
+	case errors.Is(err, booking.ErrMissing):
+		return errMissing()
+	case errors.Is(err, booking.ErrTerms):
+		err = p.wrong("booking.terms-changed")
+	case err == nil:
+		return p.done("booking", "saved")
+	default:
+		err = p.refused(err)
+	}
+	c, failed := p.list()
+	if failed != nil {
+		return failed
+	}
+	return p.again("bookings", c, err)
 }
 
 // newPage is the id of the form for a new page.
@@ -425,9 +479,17 @@ type bookingContent struct {
 	Days              []dayHours
 	Accesses, Targets []choice
 	Counting, Tongues []choice
-	Asked             []rules.Question
+	// Rooms are the rooms to choose from.
+	Rooms []choice
+	Asked []rules.Question
+	// Ways are the ways to meet, Names the names of the people, Answers says whether they take part.
+	Ways    []choice
+	Names   string
+	Answers []string
 	// Numbers has the number of each question.
 	Numbers []int
+	// OpenDate and ClosedDate are examples.
+	OpenDate, ClosedDate string
 }
 
 // wanted returns the page that the path names, or a new one.
@@ -460,6 +522,7 @@ func (p bookingPages) one() (bookingContent, error) {
 func (p bookingPages) content(ctx context.Context, v booking.View) (c bookingContent, err error) {
 	c.View, c.New = v, v.ID == ""
 	c.OwnHours, c.OwnBusy = v.Hours != nil, v.Busy != nil
+	c.OpenDate, c.ClosedDate = openDate, closedDate
 	if !c.New {
 		c.Address = p.Bookings.Address(v)
 	}
@@ -468,6 +531,13 @@ func (p bookingPages) content(ctx context.Context, v booking.View) (c bookingCon
 		lengths = append(lengths, strconv.Itoa(m))
 	}
 	c.Lengths = strings.Join(lengths, ", ")
+	for _, way := range []rules.Together{rules.AnyOfUs, rules.AllOfUs} {
+		c.Ways = append(c.Ways, choice{string(way), p.lang.Text(wayTexts[way]), way == v.Together})
+	}
+	for _, one := range v.People {
+		c.Names += one.Name + "\n"
+		c.Answers = append(c.Answers, p.lang.Text(answerTexts[one.Answer], "name", one.Title()))
+	}
 	for n := range slot.Weekdays {
 		day := (p.user().FirstDay() + time.Weekday(n)) % time.Weekday(len(slot.Weekdays))
 		c.Days = append(c.Days, dayHours{slot.Weekdays[day], p.lang.Weekday(day), v.Hours[slot.Weekdays[day]]})
@@ -485,6 +555,14 @@ func (p bookingPages) content(ctx context.Context, v booking.View) (c bookingCon
 	for len(c.Asked) < mostAsked {
 		c.Asked = append(c.Asked, rules.Question{})
 	}
+	rooms, err := p.Bookings.Rooms(ctx, p.user())
+	if err != nil {
+		return c, err
+	}
+	c.Rooms = append(c.Rooms, choice{Label: p.lang.Text("booking.no-room"), Chosen: v.Room == ""})
+	for _, room := range rooms {
+		c.Rooms = append(c.Rooms, choice{string(room.ID), room.Title(), string(room.ID) == v.Room})
+	}
 	all, err := p.Service.Calendars(ctx, p.caller())
 	if err != nil {
 		return c, err
@@ -493,7 +571,7 @@ func (p bookingPages) content(ctx context.Context, v booking.View) (c bookingCon
 	target := cmp.Or(v.Calendar, string(said.Default))
 	for _, cal := range all {
 		one := choice{string(cal.ID), calendarName(cal), string(cal.ID) == target}
-		if outside.Takes(cal) {
+		if booking.Bookable(cal) {
 			c.Targets = append(c.Targets, one)
 		}
 		one.Chosen = slices.Contains(v.Busy, one.Value)
@@ -507,11 +585,22 @@ var accessTexts = map[rules.Access]string{
 	rules.Public: "booking.access-public", rules.Secret: "booking.access-secret", rules.Users: "booking.access-users",
 }
 
+// wayTexts are the ids of the words for the ways to meet, answerTexts for the answers of people.
+var (
+	wayTexts = map[rules.Together]string{
+		rules.AnyOfUs: "booking.together-any", rules.AllOfUs: "booking.together-all",
+	}
+	answerTexts = map[calendar.BookingAnswer]string{
+		calendar.NotAnswered: "booking.answer-none", calendar.Agreed: "booking.answer-yes",
+		calendar.Refused: "booking.answer-no",
+	}
+)
+
 // mostAsked is the number of questions in the form.
 const mostAsked = 5
 
-// read reads the form into a page.
-func (p bookingPages) read(v booking.View) booking.View {
+// read reads the form into a page. The page is complete even if a setting cannot be read.
+func (p bookingPages) read(v booking.View) (booking.View, error) {
 	number := func(name string) int {
 		n, err := strconv.Atoi(cmp.Or(p.field(name), "0"))
 		if err != nil {
@@ -524,7 +613,8 @@ func (p bookingPages) read(v booking.View) booking.View {
 		Title: p.field("title"), Text: p.field("text"), Access: rules.Access(p.field("access")),
 		Location: p.field("location"), Language: p.field("language"), Before: number("before"), After: number("after"),
 		NoticeHours: number("notice"), HorizonDays: number("horizon"), PerDay: number("per-day"),
-		Calendar: p.field("calendar"),
+		Calendar: p.field("calendar"), Together: rules.Together(p.field("together")),
+		Room: p.field("room"),
 	}
 	commas := func(r rune) bool { return strings.ContainsRune(" ,;", r) }
 	for text := range strings.FieldsFuncSeq(p.field("minutes"), commas) {
@@ -547,13 +637,28 @@ func (p bookingPages) read(v booking.View) booking.View {
 			})
 		}
 	}
-	return v
+	before := v.People
+	people, unknown := p.Bookings.Named(p.r.Context(), p.user(), p.field("people"))
+	v.People = people
+	for i := range people {
+		for _, was := range before {
+			if was.ID == people[i].ID {
+				people[i].Answer = was.Answer
+			}
+		}
+	}
+	var err error
+	v.Dates, err = rules.ReadDates(p.field("dates"))
+	return v, cmp.Or(err, unknown)
 }
+
+// openDate and closedDate are examples of dates with hours.
+const openDate, closedDate = "2027-05-02 10:00-12:00", "2026-12-24 -"
 
 // wrongFields are the ids of texts about settings that need more than the bounds.
 var wrongFields = map[string]string{
 	"hours": "booking.wrong-hours", "taken": "booking.wrong-taken", "email": "booking.wrong-email",
-	"calendar": "booking.wrong-calendar", "access": "booking.access", "name": "booking.name-hint",
+	"calendar": "booking.wrong-calendar", "room": "booking.wrong-room", "access": "booking.access", "name": "booking.name-hint",
 }
 
 // refused returns the error of a setting in the visitor's language.
@@ -561,6 +666,12 @@ func (p bookingPages) refused(err error) error {
 	wrong, ok := errors.AsType[*rules.Error](err)
 	if !ok {
 		return err
+	}
+	if wrong.Field == "people" && wrong.Text != "" {
+		return p.wrong("booking.wrong-people", "name", excerpt(wrong.Text))
+	}
+	if wrong.Field == "dates" && wrong.Text != "" {
+		return p.wrong("booking.wrong-dates", "line", excerpt(wrong.Text), "open", openDate, "closed", closedDate)
 	}
 	if id := wrongFields[wrong.Field]; id != "" {
 		return p.wrong(id)
@@ -583,8 +694,11 @@ func (p bookingPages) change() error {
 	default:
 		return errMissing()
 	}
-	v = p.read(v)
-	if _, err := p.Bookings.Save(ctx, p.user(), v); err != nil {
+	v, err = p.read(v)
+	if err == nil {
+		_, err = p.Bookings.Save(ctx, p.user(), v)
+	}
+	if err != nil {
 		c, failed := p.content(ctx, v)
 		if failed != nil {
 			return failed

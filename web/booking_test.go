@@ -709,6 +709,7 @@ func TestOwnBookingPages(t *testing.T) {
 				"do": "save", "on": "1", "title": "Walk", "access": "public", "name": "walk", "minutes": "45, 15",
 				"calendar": string(cal.ID), "notice": "2", "horizon": "14", "question-0": "Shoes?", "language": "de",
 				"own-hours": "1", "hours-mon": "10:00-12:00",
+				"dates": "2026-04-01 -\r\n2026-05-11 -\r\n2026-05-06 14:00-15:00",
 			}
 			for pair := range slices.Chunk(change, 2) {
 				all[pair[0]] = pair[1]
@@ -727,6 +728,7 @@ func TestOwnBookingPages(t *testing.T) {
 			{"name", "talk-ann", "Another page has this name"},
 			{"minutes", "0", "Lengths in minutes: allowed is 5 to 480"},
 			{"hours-mon", "10 to 12", "Enter hours such as"},
+			{"dates", "2027-01-01 -\n24.12. -", "“24.12. -” is no date with hours"},
 			{"calendar", "elsewhere", "Choose one of your own calendars"},
 			{"notice", "soon", "Minimum notice in hours: allowed is 0 to 720"},
 		} {
@@ -736,7 +738,8 @@ func TestOwnBookingPages(t *testing.T) {
 		visitor := h.browser()
 		visitor.get("/book/walk?from=2026-05-12").shows(http.StatusOK, "Früher").hides("Später")
 		visitor.get("/book/walk?minutes=45").shows(http.StatusOK, "Walk", "Montag, 4. Mai", "10:00", "11:00").
-			hides("Dienstag")
+			hides("Dienstag").shows(http.StatusOK, "Mittwoch, 6. Mai", "14:00")
+		visitor.get("/book/walk?from=2026-05-11").hides("Montag, 11. Mai")
 		all, err := s.Pages(t.Context(), v.Owner)
 		h.must(err)
 		at := "booking/" + string(all[1].ID)
@@ -746,6 +749,11 @@ func TestOwnBookingPages(t *testing.T) {
 				t.Errorf("the form lacks %q", value)
 			}
 		}
+		if !strings.Contains(form, ">2026-05-06 14:00-15:00\n2026-05-11 -\n</textarea>") {
+			t.Error("the form lacks the dates, or has past ones")
+		}
+		again := ann.post(at, fields("dates", "tomorrow")...)
+		again.shows(http.StatusUnprocessableEntity, "“tomorrow” is no date", "tomorrow Busy times")
 		h.as("bob").post(at, fields()...).shows(http.StatusNotFound)
 		ann.post(at, fields("access", "secret")...).shows(http.StatusOK, "Saved")
 		visitor.get("/book/walk").shows(http.StatusNotFound)

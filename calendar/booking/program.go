@@ -37,10 +37,12 @@ type Time struct {
 
 // Card describes a page.
 type Card struct {
-	Title    string `json:"title"`
-	Text     string `json:"text,omitempty"`
-	Owner    string `json:"owner"`
-	Location string `json:"location,omitempty"`
+	Title string `json:"title"`
+	Text  string `json:"text,omitempty"`
+	Owner string `json:"owner"`
+	// People are the people whom a visitor meets, if the page has several.
+	People   []string `json:"people,omitempty"`
+	Location string   `json:"location,omitempty"`
 	// Lengths are in minutes.
 	Lengths   []int      `json:"lengths"`
 	Questions []Question `json:"questions,omitempty"`
@@ -88,6 +90,8 @@ type Receipt struct {
 	// State is held, booked, cancelled or expired.
 	State string `json:"state"`
 	Title string `json:"title"`
+	// With names the people whom the visitor meets.
+	With  string `json:"with"`
 	Start string `json:"start"`
 	End   string `json:"end"`
 	// Expires is when it ends without a confirmation.

@@ -1,8 +1,10 @@
 package booking
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +29,22 @@ const (
 // Accesses lists the kinds of access.
 var Accesses = []Access{Public, Secret, Users}
 
+// Together says how the people of a page meet a visitor.
+type Together string
+
+// The ways to meet.
+const (
+	// Alone is a page of its owner alone.
+	Alone Together = ""
+	// AnyOfUs gives the booking to one person who is free.
+	AnyOfUs Together = "any"
+	// AllOfUs invites everyone, when all are free.
+	AllOfUs Together = "all"
+)
+
+// MostPeople is the maximum number of people of a page in addition to its owner.
+const MostPeople = 10
+
 // Settings are the settings of a page, as they are stored. The JSON names must not change.
 type Settings struct {
 	Title    string `json:"title"`
@@ -40,6 +58,8 @@ type Settings struct {
 	// Hours has the hours of each weekday by its word, such as mon, in the form of working hours. Nil means the
 	// owner's working hours.
 	Hours map[string]string `json:"hours,omitempty"`
+	// Dates has the hours of single dates, such as 2026-12-24, in the same form. They replace the weekday's.
+	Dates map[string]string `json:"dates,omitempty"`
 	// Before and After are minutes that stay free around a booking.
 	Before int `json:"before,omitempty"`
 	After  int `json:"after,omitempty"`
@@ -53,6 +73,10 @@ type Settings struct {
 	// Busy are the ids of the calendars that count as busy, in addition to Calendar. Nil means all that count for
 	// their owner.
 	Busy []string `json:"busy,omitempty"`
+	// Together says how the owner and the page's people meet a visitor.
+	Together Together `json:"together,omitempty"`
+	// Room is the id of the room that is invited; "" for none.
+	Room string `json:"room,omitempty"`
 	// Questions are for the visitor.
 	Questions []Question `json:"questions,omitempty"`
 }
@@ -72,6 +96,7 @@ const (
 	longestHorizon             = 365
 	mostPerDay                 = 50
 	mostBusy                   = 100
+	mostDates                  = 60
 )
 
 // The settings of a new page.
@@ -90,8 +115,8 @@ const (
 
 // Error is a setting that is not accepted.
 type Error struct {
-	// Field names the setting.
-	Field string
+	// Field names the setting. Text is the wrong part of it, if it has several.
+	Field, Text string
 	// Least and Most are the bounds of a number or a length.
 	Least, Most int
 }
@@ -114,26 +139,33 @@ func (s Settings) Check() error {
 		{"horizon", s.HorizonDays, 1, longestHorizon},
 		{"per-day", s.PerDay, 0, mostPerDay},
 		{"busy", len(s.Busy), 0, mostBusy},
+		{"dates", len(s.Dates), 0, mostDates},
 		{"questions", len(s.Questions), 0, mostQuestions},
 	} {
 		if n.value < n.least || n.value > n.most {
-			return &Error{n.field, n.least, n.most}
+			return &Error{Field: n.field, Least: n.least, Most: n.most}
 		}
 	}
 	for _, m := range s.Minutes {
 		if m < shortest || m > longest {
-			return &Error{"minutes", shortest, longest}
+			return &Error{Field: "minutes", Least: shortest, Most: longest}
 		}
 	}
 	for _, q := range s.Questions {
 		if n := length(q.Text); n < 1 || n > LongestQuestion {
-			return &Error{"questions", 1, LongestQuestion}
+			return &Error{Field: "questions", Least: 1, Most: LongestQuestion}
 		}
 	}
 	if !slices.Contains(Accesses, s.Access) {
 		return &Error{Field: "access"}
 	}
-	_, err := readWeek(s.Hours)
+	if !slices.Contains([]Together{Alone, AnyOfUs, AllOfUs}, s.Together) {
+		return &Error{Field: "together"}
+	}
+	if _, err := readWeek(s.Hours); err != nil {
+		return err
+	}
+	_, err := readDates(s.Dates)
 	return err
 }
 
@@ -157,41 +189,91 @@ func (s Settings) Week(working string, days []string) (Week, error) {
 	return readWeek(hours)
 }
 
-// readWeek reads the hours of each weekday. Hours that touch become one part.
+// readWeek reads the hours of each weekday.
 func readWeek(hours map[string]string) (week Week, err error) {
 	for day, text := range hours {
 		i := slices.Index(slot.Weekdays[:], day)
 		if i < 0 {
 			return week, &Error{Field: "hours"}
 		}
-		if strings.TrimSpace(text) == "" {
-			continue
-		}
-		h, err := slot.ReadHours(time.UTC, text, nil)
-		if err != nil {
+		if week[i], err = parts(text); err != nil {
 			return week, &Error{Field: "hours"}
 		}
-		week[i] = parts(h)
 	}
 	return week, nil
 }
 
-// parts returns the times between the breaks of a day.
-func parts(h slot.Hours) (list []slot.Break) {
+// readDates reads the hours of single dates.
+func readDates(dates map[string]string) (map[string][]slot.Break, error) {
+	all := map[string][]slot.Break{}
+	for date, text := range dates {
+		list, err := parts(text)
+		if day, bad := time.Parse(time.DateOnly, date); err != nil || bad != nil || day.Year() < 1 {
+			return nil, &Error{Field: "dates", Text: strings.TrimSpace(date + " " + text)}
+		}
+		all[date] = list
+	}
+	return all, nil
+}
+
+// ReadDates reads the form's text: a date and its hours in each line. A date without hours, or with a hyphen in their
+// place, is closed.
+func ReadDates(text string) (map[string]string, error) {
+	all := map[string]string{}
+	for line := range strings.Lines(text) {
+		line = strings.Join(strings.Fields(line), " ")
+		if line == "" {
+			continue
+		}
+		date, hours, _ := strings.Cut(line, " ")
+		date = strings.TrimSuffix(date, ":")
+		if hours == "-" || hours == "–" {
+			hours = ""
+		}
+		if _, twice := all[date]; twice {
+			return nil, &Error{Field: "dates", Text: line}
+		}
+		if _, err := readDates(map[string]string{date: hours}); err != nil {
+			return nil, &Error{Field: "dates", Text: line}
+		}
+		all[date] = hours
+	}
+	return all, nil
+}
+
+// DatesText writes the dates as [ReadDates] reads them, in order.
+func (s Settings) DatesText() string {
+	var b strings.Builder
+	for _, date := range slices.Sorted(maps.Keys(s.Dates)) {
+		b.WriteString(date + " " + cmp.Or(s.Dates[date], "-") + "\n")
+	}
+	return b.String()
+}
+
+// parts reads the hours of a day; none if the text is empty. Hours that touch become one part.
+func parts(text string) (list []slot.Break, err error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	h, err := slot.ReadHours(time.UTC, text, nil)
+	if err != nil {
+		return nil, err
+	}
 	from := h.Opens
 	for _, b := range h.Breaks {
 		list = append(list, slot.Break{From: from, Until: b.From})
 		from = b.Until
 	}
-	return append(list, slot.Break{From: from, Until: h.Closes})
+	return append(list, slot.Break{From: from, Until: h.Closes}), nil
 }
 
 // Offer returns the rule for one length, as it is at a moment.
 func (s Settings) Offer(week Week, zone *time.Location, minutes int, now time.Time) Offer {
+	dates, _ := readDates(s.Dates) // they were checked when they were stored
 	return Offer{
-		Week: week, Zone: zone, Length: time.Duration(minutes) * time.Minute,
+		Week: week, Dates: dates, Zone: zone, Length: time.Duration(minutes) * time.Minute,
 		Before: time.Duration(s.Before) * time.Minute, After: time.Duration(s.After) * time.Minute,
 		Earliest: now.Add(time.Duration(s.NoticeHours) * time.Hour), Latest: now.AddDate(0, 0, s.HorizonDays),
-		PerDay: s.PerDay,
+		PerDay: s.PerDay, Any: s.Together == AnyOfUs,
 	}
 }

@@ -15,12 +15,16 @@ type Offer struct {
 	// Week has the hours of each weekday; a day without parts is closed. Zone is the zone of these clocks.
 	Week Week
 	Zone *time.Location
+	// Dates has the hours of single dates, such as 2026-12-24, in place of the weekday's.
+	Dates map[string][]slot.Break
 	// Length is the length of a booking. Before and After are free times around it.
 	Length, Before, After time.Duration
 	// Earliest and Latest bound the start of a booking. Earliest is the current time plus the notice.
 	Earliest, Latest time.Time
 	// PerDay is the maximum number of bookings that start on one day of the zone; 0 is no limit.
 	PerDay int
+	// Any is set if one person must be free; otherwise all must.
+	Any bool
 }
 
 // Week has the hours of each weekday. The parts of a day are sorted and do not overlap.
@@ -36,16 +40,18 @@ func (o Offer) step() time.Duration {
 
 // Taken are the times that are not free.
 type Taken struct {
-	// Busy are the owner's busy times. They may overlap.
-	Busy []freebusy.Period
+	// People has the busy times of each person. They may overlap. Without a person, no time is free.
+	People [][]freebusy.Period
+	// Room are the busy times of the room. It needs no free time around a booking.
+	Room []freebusy.Period
 	// Booked are the starts of the page's bookings, which count towards PerDay.
 	Booked []time.Time
 }
 
 // Times returns the bookings that may start in a time range, in order. Each lies within one part of one day's hours,
-// and starts a multiple of the step after the beginning of that part. With the free times around it, it overlaps
-// nothing that is busy or tentative. It does not overlap time outside of the owner's availability either, which needs
-// no free time around it.
+// and starts a multiple of the step after the beginning of that part. All people are free, or one if Any is set: with
+// the free times around it, it overlaps nothing of theirs that is busy or tentative. It does not overlap time outside
+// of their availability either, which needs no free time around it. The room is free.
 func (o Offer) Times(from, until time.Time, taken Taken) []slot.Slot {
 	var list []slot.Slot
 	year, month, day := from.In(o.Zone).Date()
@@ -63,7 +69,7 @@ func (o Offer) Times(from, until time.Time, taken Taken) []slot.Slot {
 		for _, open := range o.open(noon) {
 			for start := open.Start; !start.Add(o.Length).After(open.End); start = start.Add(o.step()) {
 				s := slot.Slot{Start: start, End: start.Add(o.Length)}
-				if !start.Before(from) && start.Before(until) && o.fits(s, near) {
+				if !start.Before(from) && start.Before(until) && o.bounds(start) && o.fits(s, near) {
 					list = append(list, s)
 				}
 			}
@@ -72,8 +78,16 @@ func (o Offer) Times(from, until time.Time, taken Taken) []slot.Slot {
 }
 
 // near returns the busy times around a day.
-func (t Taken) near(noon time.Time) (list []freebusy.Period) {
-	for _, p := range t.Busy {
+func (t Taken) near(noon time.Time) Taken {
+	some := Taken{People: make([][]freebusy.Period, len(t.People)), Room: around(noon, t.Room)}
+	for i, busy := range t.People {
+		some.People[i] = around(noon, busy)
+	}
+	return some
+}
+
+func around(noon time.Time, all []freebusy.Period) (list []freebusy.Period) {
+	for _, p := range all {
 		if p.Start.Before(noon.Add(24*time.Hour)) && noon.Add(-24*time.Hour).Before(p.End) {
 			list = append(list, p)
 		}
@@ -100,13 +114,42 @@ func (o Offer) full(noon time.Time, booked []time.Time) bool {
 	return n >= o.PerDay
 }
 
-// fits reports whether a slot is within the bounds and free.
-func (o Offer) fits(s slot.Slot, busy []freebusy.Period) bool {
-	if s.Start.Before(o.Earliest) || s.Start.After(o.Latest) {
+// bounds reports whether a booking may start at a moment as far as the notice and the horizon allow it.
+func (o Offer) bounds(start time.Time) bool {
+	return !start.Before(o.Earliest) && !start.After(o.Latest)
+}
+
+// fits reports whether the room and the people are free.
+func (o Offer) fits(s slot.Slot, taken Taken) bool {
+	if !isFree(s, 0, 0, taken.Room) {
 		return false
 	}
+	free := len(o.free(s, taken))
+	return free > 0 && (o.Any || free == len(taken.People))
+}
+
+// free returns the numbers of the people who are free.
+func (o Offer) free(s slot.Slot, taken Taken) (list []int) {
+	for i, busy := range taken.People {
+		if isFree(s, o.Before, o.After, busy) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// Free returns the numbers of the people who are free for a booking that starts at a moment; none if it may not.
+func (o Offer) Free(start time.Time, taken Taken) []int {
+	if !o.Offers(start, taken) {
+		return nil
+	}
+	return o.free(slot.Slot{Start: start, End: start.Add(o.Length)}, taken)
+}
+
+// isFree reports whether a slot, with free times around it, overlaps no busy time.
+func isFree(s slot.Slot, before, after time.Duration, busy []freebusy.Period) bool {
 	return !slices.ContainsFunc(busy, func(p freebusy.Period) bool {
-		before, after := o.Before, o.After
+		before, after := before, after
 		if p.Type == freebusy.Unavailable {
 			before, after = 0, 0
 		}
@@ -114,11 +157,19 @@ func (o Offer) fits(s slot.Slot, busy []freebusy.Period) bool {
 	})
 }
 
+// parts returns the hours of a day, on its clock.
+func (o Offer) parts(noon time.Time) []slot.Break {
+	if own, has := o.Dates[noon.Format(time.DateOnly)]; has {
+		return own
+	}
+	return o.Week[noon.Weekday()]
+}
+
 // open returns the parts of a day. If the clocks change that day, a part has only the moments when the clock shows a
 // time within it, and may consist of two pieces.
 func (o Offer) open(noon time.Time) []slot.Slot {
 	var list []slot.Slot
-	for _, part := range o.Week[noon.Weekday()] {
+	for _, part := range o.parts(noon) {
 		if !o.changes(noon) {
 			list = append(list, slot.Slot{Start: o.at(noon, part.From), End: o.at(noon, part.Until)})
 			continue

@@ -3,6 +3,8 @@ package booking_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,7 +25,11 @@ type judge struct {
 func (j judge) part(at time.Time) int {
 	at = at.In(j.Zone)
 	clock := time.Duration(at.Hour()*60+at.Minute()) * time.Minute
-	for i, part := range j.Week[at.Weekday()] {
+	hours := j.Week[at.Weekday()]
+	if own, has := j.Dates[j.date(at)]; has {
+		hours = own
+	}
+	for i, part := range hours {
 		if part.From <= clock && clock < part.Until {
 			return i
 		}
@@ -37,13 +43,37 @@ func (j judge) same(a, b time.Time) bool { return j.part(a) == j.part(b) && j.da
 func (j judge) date(at time.Time) string { return at.In(j.Zone).Format(time.DateOnly) }
 
 // busy reports whether something of a kind takes place in the minute that begins at a moment.
-func (j judge) busy(at time.Time, unavailable bool) bool {
-	for _, p := range j.Busy {
+func busy(all []freebusy.Period, at time.Time, unavailable bool) bool {
+	for _, p := range all {
 		if (p.Type == freebusy.Unavailable) == unavailable && p.Start.Before(at.Add(time.Minute)) && at.Before(p.End) {
 			return true
 		}
 	}
 	return false
+}
+
+// free reports whether a person is free from start to end, and in the minutes around that.
+func (j judge) free(all []freebusy.Period, start, end time.Time) bool {
+	for at := start.Add(-j.Before); at.Before(end.Add(j.After)); at = at.Add(time.Minute) {
+		within := !at.Before(start) && at.Before(end)
+		if busy(all, at, false) || within && busy(all, at, true) {
+			return false
+		}
+	}
+	return true
+}
+
+// who returns the numbers of the people who can take a booking.
+func (j judge) who(start, end time.Time) (list []int) {
+	for i, all := range j.People {
+		if j.free(all, start, end) {
+			list = append(list, i)
+		}
+	}
+	if !j.Any && len(list) < len(j.People) {
+		return nil
+	}
+	return list
 }
 
 func (j judge) offers(start time.Time) bool {
@@ -52,12 +82,7 @@ func (j judge) offers(start time.Time) bool {
 	}
 	end := start.Add(j.Length)
 	for at := start; at.Before(end); at = at.Add(time.Minute) {
-		if !j.same(at, start) || j.busy(at, true) {
-			return false
-		}
-	}
-	for at := start.Add(-j.Before); at.Before(end.Add(j.After)); at = at.Add(time.Minute) {
-		if j.busy(at, false) {
+		if !j.same(at, start) || busy(j.Room, at, true) || busy(j.Room, at, false) {
 			return false
 		}
 	}
@@ -75,7 +100,7 @@ func (j judge) offers(start time.Time) bool {
 			booked++
 		}
 	}
-	return since%step == 0 && (j.PerDay == 0 || booked < j.PerDay)
+	return since%step == 0 && (j.PerDay == 0 || booked < j.PerDay) && len(j.who(start, end)) > 0
 }
 
 // zones are clocks that change at 2:00, at 1:00 UTC, at midnight, by half an hour, and never. Samoa skipped a day.
@@ -126,13 +151,28 @@ func randomJudge(t *testing.T, r *rand.Rand, from time.Time) judge {
 	j := judge{Offer: booking.Offer{
 		Week: randomWeek(r), Zone: zone, Length: time.Duration(1+r.IntN(12)) * 10 * time.Minute,
 		Before: some(4) * 10, After: some(4) * 10, Earliest: from.Add(some(1000)),
-		Latest: from.Add(48*time.Hour + some(2000)), PerDay: r.IntN(4),
+		Latest: from.Add(48*time.Hour + some(2000)), PerDay: r.IntN(4), Dates: map[string][]slot.Break{},
 	}}
-	for range r.IntN(12) {
-		start := from.Add(some(3 * 24 * 60)).Add(time.Duration(r.IntN(2)*30) * time.Second)
-		j.Busy = append(j.Busy, freebusy.Period{
-			Start: start, End: start.Add(time.Minute + some(200)), Type: freebusy.Tentative + freebusy.Type(r.IntN(3)),
-		})
+	for range r.IntN(3) {
+		date := from.AddDate(0, 0, r.IntN(4)-1).Format(time.DateOnly)
+		j.Dates[date] = randomWeek(r)[r.IntN(7)]
+	}
+	j.Any = r.IntN(2) == 0
+	random := func() (list []freebusy.Period) {
+		for range r.IntN(12) {
+			start := from.Add(some(3 * 24 * 60)).Add(time.Duration(r.IntN(2)*30) * time.Second)
+			list = append(list, freebusy.Period{
+				Start: start, End: start.Add(time.Minute + some(200)),
+				Type: freebusy.Tentative + freebusy.Type(r.IntN(3)),
+			})
+		}
+		return list
+	}
+	for range 1 + max(0, r.IntN(5)-1) {
+		j.People = append(j.People, random())
+	}
+	if r.IntN(3) == 0 {
+		j.Room = random()
 	}
 	for range r.IntN(4) {
 		j.Booked = append(j.Booked, from.Add(some(3*24*60)))
@@ -166,12 +206,36 @@ func TestTimesAgainstTheRule(t *testing.T) {
 				t.Fatalf("seed %d, %s, %v: %s is offered: %v, want %v\n%+v\n%+v", seed, j.Zone, j.Length,
 					at.In(j.Zone), offered[at], want, j.Week, j.Taken)
 			}
-			if want {
-				seen++
+			if !want {
+				continue
+			}
+			seen++
+			end := at.Add(j.Length)
+			if got, want := j.Free(at, j.Taken), j.who(at, end); !slices.Equal(got, want) {
+				t.Fatalf("seed %d: %v are free at %s, want %v", seed, got, at, want)
 			}
 		}
 	}
 	t.Logf("seed %d: %d offered times were right", seed, seen)
+}
+
+// alone is one person who is free.
+var alone = booking.Taken{People: [][]freebusy.Period{nil}}
+
+// Without a person, no time is free.
+func TestNoPeople(t *testing.T) {
+	t.Parallel()
+	from := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+	o := booking.Offer{Zone: time.UTC, Length: time.Hour, Earliest: from, Latest: from.AddDate(0, 0, 7)}
+	o.Week[time.Tuesday] = []slot.Break{{From: 9 * time.Hour, Until: 11 * time.Hour}}
+	for _, o.Any = range []bool{true, false} {
+		if got := len(o.Times(from, o.Latest, alone)); got != 3 {
+			t.Errorf("one person: %d times", got)
+		}
+		if got := o.Times(from, o.Latest, booking.Taken{}); len(got) > 0 {
+			t.Errorf("nobody is free at %v", got)
+		}
+	}
 }
 
 // A day of 23 or 25 hours offers what its clock shows: no time that is skipped, and none twice that is outside.
@@ -196,7 +260,7 @@ func TestClockChange(t *testing.T) {
 		}
 		o.Week[time.Sunday] = []slot.Break{{From: 90 * time.Minute, Until: 4 * time.Hour}}
 		var got string
-		for i, s := range o.Times(c.day, c.day.AddDate(0, 0, 1), booking.Taken{}) {
+		for i, s := range o.Times(c.day, c.day.AddDate(0, 0, 1), alone) {
 			if i > 0 {
 				got += ", "
 			}
@@ -215,10 +279,10 @@ func BenchmarkMonth(b *testing.B) {
 	for day := range o.Week {
 		o.Week[day] = []slot.Break{{From: 9 * time.Hour, Until: 17 * time.Hour}}
 	}
-	var taken booking.Taken
+	taken := booking.Taken{People: make([][]freebusy.Period, 10)}
 	for i := range 600 {
 		start := from.Add(time.Duration(i) * 72 * time.Minute)
-		taken.Busy = append(taken.Busy, freebusy.Period{
+		taken.People[i%10] = append(taken.People[i%10], freebusy.Period{
 			Start: start, End: start.Add(30 * time.Minute), Type: freebusy.Busy,
 		})
 	}
@@ -234,6 +298,7 @@ func TestSettings(t *testing.T) {
 	good := booking.Settings{
 		Title: "Talk", Access: booking.Public, Minutes: []int{30}, HorizonDays: 30, Calendar: "c",
 		Hours: map[string]string{"mon": "09:00-12:00, 13:00-17:00", "tue": ""},
+		Dates: map[string]string{"2026-12-24": "", "2026-05-02": "10:00-12:00"},
 	}
 	if err := good.Check(); err != nil {
 		t.Fatal(err)
@@ -257,6 +322,7 @@ func TestSettings(t *testing.T) {
 		"title":     func(s *booking.Settings) { s.Title = "" },
 		"minutes":   func(s *booking.Settings) { s.Minutes = []int{1} },
 		"hours":     func(s *booking.Settings) { s.Hours = map[string]string{"mon": "9 to 5"} },
+		"dates":     func(s *booking.Settings) { s.Dates = map[string]string{"2026-02-30": ""} },
 		"access":    func(s *booking.Settings) { s.Access = "" },
 		"horizon":   func(s *booking.Settings) { s.HorizonDays = 0 },
 		"questions": func(s *booking.Settings) { s.Questions = make([]booking.Question, 6) },
@@ -266,5 +332,31 @@ func TestSettings(t *testing.T) {
 		if err, ok := bad.Check().(*booking.Error); !ok || err.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
+	}
+}
+
+func TestReadDates(t *testing.T) {
+	t.Parallel()
+	text := "2026-05-02 10:00-12:00, 13:00-14:00\n2026-12-24 -\n"
+	dates, err := booking.ReadDates("\r\n 2026-12-24  –\r\n2026-05-02: 10:00-12:00,  13:00-14:00\r\n")
+	if again := (booking.Settings{Dates: dates}).DatesText(); err != nil || again != text {
+		t.Errorf("%q, %v", again, err)
+	}
+	for _, bad := range []string{
+		"24.12.2026 -", "2026-02-30 -", "2026-12-24 12:00-10:00", "2026-12-24 closed", "2026-12-24\n2026-12-24 -",
+	} {
+		lines := strings.Split(bad, "\n")
+		if _, err := booking.ReadDates(bad); err == nil || err.(*booking.Error).Text != lines[len(lines)-1] {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	many := booking.Settings{
+		Title: "Talk", Access: booking.Public, Minutes: []int{30}, HorizonDays: 30, Dates: map[string]string{},
+	}
+	for n := range 61 {
+		many.Dates[time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)] = ""
+	}
+	if err, ok := many.Check().(*booking.Error); !ok || err.Field != "dates" || err.Most != 60 {
+		t.Errorf("61 dates: %v", err)
 	}
 }

@@ -16,6 +16,9 @@ func bookingPageTests() []test {
 		{"holds are limited", holdsAreLimited},
 		{"the limit holds for requests at the same time", holdsAreLimitedAtOnce},
 		{"a hold follows its event", holdFollowsItsEvent},
+		{"people of a page agree and refuse", bookingPeopleAnswer},
+		{"a hold gets another host once", holdIsRehomed},
+		{"a reserved hold gets another event once", holdsAreSwapped},
 	}
 }
 
@@ -25,7 +28,7 @@ func (b *bundle) bookingPage(owner calendar.User, name string) calendar.BookingP
 		ID: calendar.BookingPageID(b.id("page")), Owner: owner.ID, Name: name, On: true, Created: b.now(),
 		Settings: []byte(`{"title":"Talk"}`),
 	}
-	b.must(b.InsertBookingPage(b.Context(), p, 3))
+	b.must(b.InsertBookingPage(b.Context(), p, nil, 3))
 	return p
 }
 
@@ -57,15 +60,15 @@ func bookingPageIsKept(b *bundle) {
 	gives(b, "by id", first)(b.BookingPage(b.Context(), first.ID))
 	taken := first
 	taken.ID, taken.Owner = "other", bob.ID
-	b.refused(b.InsertBookingPage(b.Context(), taken, 3), calendar.Exists, "")
+	b.refused(b.InsertBookingPage(b.Context(), taken, nil, 3), calendar.Exists, "")
 	second.Name = "talk"
-	b.refused(b.UpdateBookingPage(b.Context(), second), calendar.Exists, "")
+	b.refused(b.UpdateBookingPage(b.Context(), second, nil, false), calendar.Exists, "")
 	second.Name, second.On, second.Settings = "swim", false, []byte(`{}`)
-	b.must(b.UpdateBookingPage(b.Context(), second))
+	b.must(b.UpdateBookingPage(b.Context(), second, nil, false))
 	gives(b, "changed", second)(b.BookingPage(b.Context(), second.ID))
 	theirs := second
 	theirs.Owner = bob.ID
-	b.refused(b.UpdateBookingPage(b.Context(), theirs), calendar.NotFound, "")
+	b.refused(b.UpdateBookingPage(b.Context(), theirs, nil, false), calendar.NotFound, "")
 	b.refused(b.DeleteBookingPage(b.Context(), bob.ID, second.ID), calendar.NotFound, "")
 	b.placed(b.hold(second, "t", "eve@example.com", "n"))
 	b.must(b.DeleteBookingPage(b.Context(), ann.ID, second.ID))
@@ -81,7 +84,7 @@ func bookingPagesAreLimited(b *bundle) {
 		b.bookingPage(ann, name)
 	}
 	more := calendar.BookingPage{ID: "d", Owner: ann.ID, Name: "d", Created: b.now()}
-	b.refused(b.InsertBookingPage(b.Context(), more, 3), calendar.TooLarge, "")
+	b.refused(b.InsertBookingPage(b.Context(), more, nil, 3), calendar.TooLarge, "")
 }
 
 func holdIsConfirmedOnce(b *bundle) {
@@ -194,4 +197,88 @@ func holdFollowsItsEvent(b *bundle) {
 	gives(b, "without an event", []calendar.Hold{gone})(b.HoldsOf(b.Context(), ann.ID, b.now()))
 	b.givesNone("over")(b.HoldsOf(b.Context(), ann.ID, h.End))
 	b.givesNone("of another")(b.HoldsOf(b.Context(), b.user("bob").ID, b.now()))
+}
+
+func bookingPeopleAnswer(b *bundle) {
+	ann, bob, eve := b.user("ann"), b.user("bob"), b.user("eve")
+	p := b.bookingPage(ann, "talk")
+	set := func(again bool, people ...calendar.UserID) {
+		b.Helper()
+		b.must(b.UpdateBookingPage(b.Context(), p, people, again))
+	}
+	people := func(want ...calendar.BookingPerson) {
+		b.Helper()
+		gives(b, "people", want)(b.BookingPeople(b.Context(), p.ID))
+	}
+	set(false, eve.ID, bob.ID)
+	people(calendar.BookingPerson{User: eve.ID}, calendar.BookingPerson{User: bob.ID})
+	gives(b, "the request", []calendar.BookingRequest{{Page: p}})(b.BookingPagesWith(b.Context(), bob.ID))
+	b.must(b.AnswerBookingPage(b.Context(), p, bob.ID, calendar.Agreed))
+	b.must(b.AnswerBookingPage(b.Context(), p, eve.ID, calendar.Refused))
+	b.refused(b.AnswerBookingPage(b.Context(), p, ann.ID, calendar.Agreed), calendar.NotFound, "")
+	set(false, bob.ID)
+	people(calendar.BookingPerson{User: bob.ID, Answer: calendar.Agreed})
+	b.refused(b.AnswerBookingPage(b.Context(), p, eve.ID, calendar.Agreed), calendar.NotFound, "")
+	set(true, bob.ID, eve.ID) // asked again, but not after a refusal
+	people(calendar.BookingPerson{User: bob.ID}, calendar.BookingPerson{User: eve.ID, Answer: calendar.Refused})
+	seen := p
+	p.Settings = []byte(`{"title":"Talk","access":"public"}`)
+	set(false, bob.ID)
+	b.refused(b.AnswerBookingPage(b.Context(), seen, bob.ID, calendar.Agreed), calendar.NotFound, "")
+	b.must(b.AnswerBookingPage(b.Context(), p, bob.ID, calendar.Agreed))
+	set(false)
+	set(false, bob.ID) // an answer ends with the removal
+	people(calendar.BookingPerson{User: bob.ID})
+	b.must(b.DeleteUser(b.Context(), bob.ID))
+	people()
+	b.must(b.DeleteBookingPage(b.Context(), ann.ID, p.ID))
+	b.givesNone("of a deleted page")(b.BookingPagesWith(b.Context(), eve.ID))
+}
+
+func holdIsRehomed(b *bundle) {
+	p := b.bookingPage(b.user("ann"), "talk")
+	h := b.placed(b.hold(p, "one", "eve@example.com", "n"))
+	next, left := h, h
+	next.Host, next.Calendar, next.UID = "bob", "of bob", "uid of two"
+	left.ID, left.Token, left.State, left.Created = "left", []byte("left"), calendar.Ended, time.Unix(0, 0).UTC()
+	b.must(b.RehomeHold(b.Context(), next, left))
+	gives(b, "with another host", next)(b.HoldByToken(b.Context(), []byte("one")))
+	gives(b, "the former event", left)(b.HoldByID(b.Context(), "left"))
+	b.refused(b.RehomeHold(b.Context(), next, left), calendar.NotFound, "")
+	in := []calendar.CalendarID{"cal", "of bob"}
+	gives(b, "in its calendar", []calendar.Hold{next})(b.HoldsIn(b.Context(), in, b.now()))
+	b.givesNone("in another")(b.HoldsIn(b.Context(), in[:1], b.now()))
+	b.givesNone("over")(b.HoldsIn(b.Context(), in, h.End))
+}
+
+func holdsAreSwapped(b *bundle) {
+	p := b.bookingPage(b.user("ann"), "talk")
+	h := b.placed(b.hold(p, "one", "eve@example.com", "n"))
+	left := b.hold(p, "left", "eve@example.com", "n")
+	left.State, left.Calendar, left.Created = calendar.Ended, "linked", time.Unix(0, 0).UTC()
+	b.must(b.KeepHold(b.Context(), left))
+	swap := func() error { return b.SwapHolds(b.Context(), h.ID, left.ID, b.now()) }
+	b.refused(swap(), calendar.NotFound, "") // it is not reserved
+	reserved := h
+	reserved.State = calendar.Reserved
+	b.update(func(tx calendar.Tx) error {
+		return tx.UpdateHold(b.Context(), reserved, calendar.Held, 0, b.now())
+	})
+	listed, err := b.HoldsOf(b.Context(), p.Owner, b.now())
+	b.must(err)
+	same(b, "reserved ones", len(listed), 1)
+	b.must(swap())
+	h.State, h.Calendar, h.UID, left.Calendar, left.UID = calendar.Booked, left.Calendar, left.UID, h.Calendar, h.UID
+	left.Expires = b.now()
+	gives(b, "booked", h)(b.HoldByID(b.Context(), h.ID))
+	gives(b, "left", left)(b.HoldByID(b.Context(), left.ID))
+	b.refused(swap(), calendar.NotFound, "")
+
+	late := b.placed(b.hold(p, "late", "eve@example.com", "m"))
+	late.State = calendar.Reserved
+	b.update(func(tx calendar.Tx) error { return tx.UpdateHold(b.Context(), late, calendar.Held, 0, b.now()) })
+	b.refused(b.SwapHolds(b.Context(), late.ID, left.ID, b.now()), calendar.NotFound, "") // left has expired
+	gives(b, "unchanged", late)(b.HoldByID(b.Context(), late.ID))
+	b.pass(16 * time.Minute)
+	gives(b, "expired", []calendar.Hold{late})(b.ExpiredHolds(b.Context(), b.now(), 9))
 }

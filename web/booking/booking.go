@@ -85,8 +85,12 @@ var (
 	// ErrUnread is the error if a calendar cannot be checked, so that nothing can be confirmed: a linked one cannot be
 	// refreshed, or others keep changing it.
 	ErrUnread = errors.New("a calendar cannot be checked")
+	// ErrUnwritten is the error if a linked calendar does not take the booking.
+	ErrUnwritten = errors.New("a linked calendar does not take the booking")
 	// ErrUnsent is the error if the mail with the link cannot be sent.
 	ErrUnsent = errors.New("the mail was not sent")
+	// ErrTerms is the error if a page has changed before a user agreed to it.
+	ErrTerms = errors.New("the page has changed")
 	// ErrAddress, ErrName and ErrAnswer are the errors for a visitor's form.
 	ErrAddress = errors.New("this is no mail address of a visitor")
 	ErrName    = errors.New("the name is missing or too long")
@@ -98,16 +102,28 @@ type View struct {
 	calendar.BookingPage
 	rules.Settings
 	Owner calendar.User
+	// People are the others whom the page names.
+	People []Person
+	// InRoom is the room that is invited, if the page has one.
+	InRoom calendar.User
 	// Zone is the owner's.
 	Zone *zone.Zone
+}
+
+// Place returns the location, else the room.
+func (v View) Place() string {
+	if v.Location == "" && v.Room != "" {
+		return v.InRoom.Title()
+	}
+	return v.Location
 }
 
 // has reports whether the page has a length.
 func (v View) has(minutes int) bool { return slices.Contains(v.Minutes, minutes) }
 
-// caller is the owner as the caller of the service.
-func (v View) caller() calendar.Caller {
-	return calendar.Caller{User: v.Owner, Scopes: calendar.ScopeAll, Agent: "booking page"}
+// callerOf returns a user as the caller of the service.
+func callerOf(u calendar.User) calendar.Caller {
+	return calendar.Caller{User: u, Scopes: calendar.ScopeAll, Agent: "booking page"}
 }
 
 // view reads a page and its owner.
@@ -118,6 +134,15 @@ func (s *Service) view(ctx context.Context, p calendar.BookingPage) (v View, err
 	}
 	if v.Owner, err = s.Store.UserByID(ctx, p.Owner); err != nil {
 		return v, err
+	}
+	if v.People, err = s.people(ctx, v); err != nil {
+		return v, err
+	}
+	if v.Room != "" {
+		v.InRoom, err = s.Store.UserByID(ctx, calendar.UserID(v.Room))
+		if err != nil && calendar.ReasonOf(err) != calendar.NotFound { // without its room, a page has no times
+			return v, err
+		}
 	}
 	if v.Zone, err = zone.Lookup(v.Owner.Timezone); err != nil {
 		v.Zone = zone.UTC()
@@ -147,21 +172,57 @@ func (s *Service) opened(ctx context.Context, p calendar.BookingPage, signedIn b
 	return v, err
 }
 
-// counted returns the calendars that count as busy, and the one that gets the bookings. That one always counts.
-func (s *Service) counted(ctx context.Context, v View) (all []calendar.Calendar, target calendar.Calendar, err error) {
-	own, err := s.Calendars.Calendars(ctx, v.caller())
+// keeping finds the calendars of hosts and rooms.
+type keeping struct{ *service.Service }
+
+func (s *Service) keeping() keeping { return keeping{s.Calendars} }
+
+// counted returns the owner as a host. The calendar for bookings always counts; if it is linked, also the one for
+// invitations, which has the holds.
+func (k keeping) counted(ctx context.Context, v View) (h host, err error) {
+	h.User = v.Owner
+	linked := false
+	h.read, h.target, err = k.chosen(ctx, v.Owner, func(cal calendar.Calendar) (counts, gets bool) {
+		counts = !cal.Transparent
+		if v.Busy != nil {
+			counts = slices.Contains(v.Busy, string(cal.ID))
+		}
+		gets = string(cal.ID) == v.Calendar && Bookable(cal)
+		linked = linked || gets && cal.Origin.Mirrors()
+		return counts, gets
+	})
+	if err != nil || !linked {
+		return h, err
+	}
+	said, err := k.Scheduling(ctx, callerOf(v.Owner))
+	if err != nil {
+		return h, err
+	}
+	if said.Default == "" || v.Room != "" || v.Together == rules.AllOfUs {
+		return h, ErrMissing
+	}
+	h.final = h.target
+	h.target, err = k.Calendar(ctx, callerOf(v.Owner), said.Default)
+	if !slices.ContainsFunc(h.read, func(cal calendar.Calendar) bool { return cal.ID == said.Default }) {
+		h.read = append(h.read, h.target)
+	}
+	return h, err
+}
+
+// chosen returns a user's calendars that count as busy, and the one that gets the bookings.
+func (k keeping) chosen(
+	ctx context.Context, u calendar.User, by func(calendar.Calendar) (counts, gets bool),
+) (all []calendar.Calendar, target calendar.Calendar, err error) {
+	own, err := k.Calendars(ctx, callerOf(u))
 	if err != nil {
 		return nil, target, err
 	}
 	for _, cal := range own {
-		counts := !cal.Transparent
-		if v.Busy != nil {
-			counts = slices.Contains(v.Busy, string(cal.ID))
+		counts, gets := by(cal)
+		if gets {
+			target = cal
 		}
-		if string(cal.ID) == v.Calendar && outside.Takes(cal) {
-			target, counts = cal, true
-		}
-		if counts {
+		if counts || gets {
 			all = append(all, cal)
 		}
 	}
@@ -171,12 +232,23 @@ func (s *Service) counted(ctx context.Context, v View) (all []calendar.Calendar,
 	return all, target, nil
 }
 
+// Bookable reports whether a calendar can get bookings: an own one for events that can be written.
+func Bookable(cal calendar.Calendar) bool {
+	linked := cal.Access == calendar.OwnerAccess && cal.Kinds.Has(calendar.Event) && cal.Origin.Writable
+	return outside.Takes(cal) || cal.Origin.Mirrors() && linked
+}
+
 // Budget is the name of a page's budget. Requests of strangers are charged to it and not to the owner, whose own
 // requests would wait for them.
 func Budget(id calendar.BookingPageID) string { return "booking page " + string(id) }
 
 func (s *Service) meter(ctx context.Context, v View) *meter.Meter {
 	return s.Calendars.MeterOf(ctx, Budget(v.ID))
+}
+
+// newUID returns the UID of a hold's event.
+func newUID(newID func() string) calendar.UID {
+	return calendar.UID("booking." + newID() + "@caldav-server")
 }
 
 // hashed returns the stored hash of a token.

@@ -10,14 +10,14 @@ import (
 	"caldav-mcp-server/web/outside"
 )
 
-// tellOwner mails the owner what happened to a booking. It is not worth an error: the calendar shows it.
-func (s *Service) tellOwner(ctx context.Context, b Booking, id string) {
-	u := b.View.Owner
-	l := languageOf(b.View)
+// tellHost mails the host of a step of a booking. A failure is no error, because the calendar shows the step.
+func (s *Service) tellHost(ctx context.Context, b Booking, id string) {
+	u := b.Keeper
+	l := languageOf(u)
 	text := b.Name + "\n" + b.Address + "\n" + outside.When(l, b.Start, b.View.Zone.Location(), u.View.Clock) + "\n"
 	subject := l.Text(id, "title", b.View.Title, "name", b.Name)
 	if err := s.Mailer.Send(context.WithoutCancel(ctx), u.Email, u.Title(), subject, text, l); err != nil {
-		s.Logger.WarnContext(ctx, "the owner of a booking page got no mail", slog.Any("error", err))
+		s.Logger.WarnContext(ctx, "the host of a booking got no mail", slog.Any("error", err))
 	}
 }
 
@@ -28,7 +28,7 @@ func (s *Service) tellVisitor(ctx context.Context, b Booking, token string) {
 	if theirs, err := time.LoadLocation(b.Zone); err == nil {
 		in = theirs
 	}
-	text := l.Text("mail.booking.sure", "title", b.View.Title, "owner", b.View.Owner.Title(),
+	text := l.Text("mail.booking.sure", "title", b.View.Title, "owner", b.With(),
 		"when", outside.When(l, b.Start, in, "")) + "\n\n" + l.Text("mail.booking.change") + "\n" +
 		s.Root.JoinPath(LinkPath, token).String() + "\n"
 	subject := l.Text("mail.subject.booked", "title", b.View.Title)
@@ -37,8 +37,8 @@ func (s *Service) tellVisitor(ctx context.Context, b Booking, token string) {
 	}
 }
 
-// languageOf returns the owner's language.
-func languageOf(v View) *locale.Language { return locale.Match(v.Owner.Languages()...) }
+// languageOf returns a user's language.
+func languageOf(u calendar.User) *locale.Language { return locale.Match(u.Languages()...) }
 
 // mailLink mails a visitor the link of a hold. The visitor's own words are not in it, because anybody can enter another
 // person's address.
@@ -47,7 +47,7 @@ func (s *Service) mailLink(ctx context.Context, v View, h calendar.Hold, token s
 	if err != nil {
 		in = v.Zone.Location()
 	}
-	text := l.Text("mail.booking.text", "title", v.Title, "owner", v.Owner.Title(),
+	text := l.Text("mail.booking.text", "title", v.Title, "owner", v.With(),
 		"when", outside.When(l, h.Start, in, "")) + "\n\n" +
 		l.Text("mail.booking.link", "minutes", int(holdLasts/time.Minute)) + "\n" +
 		s.Root.JoinPath(LinkPath, token).String() + "\n\n" + l.Text("mail.booking.later") + "\n\n" +

@@ -3,6 +3,7 @@ package booking
 import (
 	"bytes"
 	"context"
+	"maps"
 	"strings"
 	"time"
 
@@ -44,12 +45,24 @@ func (s *Service) Page(ctx context.Context, u calendar.User, id calendar.Booking
 // is a [*rules.Error] with the field that is wrong.
 func (s *Service) Save(ctx context.Context, u calendar.User, v View) (calendar.BookingPageID, error) {
 	v.Title, v.Text, v.Location = outside.Line(v.Title), outside.Plain(v.Text), outside.Line(v.Location)
+	past := s.Now().AddDate(0, 0, -1).UTC().Format(time.DateOnly) // in every zone
+	v.Dates = maps.Clone(v.Dates)
+	maps.DeleteFunc(v.Dates, func(date, _ string) bool { return date < past })
+	switch {
+	case len(v.People) == 0:
+		v.Together = rules.Alone
+	case v.Together == rules.Alone:
+		v.Together = rules.AnyOfUs
+	}
 	if err := v.Settings.Check(); err != nil {
 		return "", err
 	}
 	v.BookingPage.Owner, v.Owner = u.ID, u
-	if _, _, err := s.counted(ctx, v); err != nil {
+	if _, err := s.keeping().counted(ctx, v); err != nil {
 		return "", &rules.Error{Field: "calendar"}
+	}
+	if err := s.checkRoom(ctx, v); err != nil {
+		return "", err
 	}
 	if u.Email == "" && v.On {
 		return "", &rules.Error{Field: "email"}
@@ -73,16 +86,26 @@ func (s *Service) Save(ctx context.Context, u calendar.User, v View) (calendar.B
 	if err != nil {
 		return "", err
 	}
+	var named []calendar.UserID
+	for _, one := range v.People {
+		named = append(named, one.ID)
+	}
+	asked, err := s.Store.BookingPeople(ctx, v.ID)
+	if err != nil {
+		return "", err
+	}
 	p := v.BookingPage
 	p.Settings = data
 	if p.ID == "" {
 		p.ID, p.Created = calendar.BookingPageID(s.NewID()), s.Now().UTC().Truncate(time.Second)
-		err = s.Store.InsertBookingPage(ctx, p, pagesMost)
+		err = s.Store.InsertBookingPage(ctx, p, named, pagesMost)
 	} else {
-		err = s.Store.UpdateBookingPage(ctx, p)
+		err = s.Store.UpdateBookingPage(ctx, p, named, before.terms() != v.terms())
 	}
 	switch reason := calendar.ReasonOf(err); {
 	case err == nil:
+		v.ID = p.ID
+		err = s.ask(ctx, v, asked)
 	case reason == calendar.Exists:
 		err = &rules.Error{Field: "taken"}
 	case reason == calendar.TooLarge:
@@ -98,8 +121,8 @@ func (s *Service) Delete(ctx context.Context, u calendar.User, id calendar.Booki
 		return err
 	}
 	for _, h := range holds {
-		if h.Page == id && h.State == calendar.Held {
-			if err := s.end(ctx, u, h); err != nil {
+		if h.Page == id && h.State != calendar.Booked {
+			if err := s.end(ctx, u.ID, h); err != nil {
 				return err
 			}
 		}
@@ -135,7 +158,7 @@ func (s *Service) Create(
 		r.Minutes = []int{30}
 	}
 	r.NoticeHours, r.HorizonDays = rules.DefaultNotice, rules.DefaultHorizon
-	r.Language = languageOf(View{Owner: u}).Tag()
+	r.Language = languageOf(u).Tag()
 	v := View{BookingPage: calendar.BookingPage{Name: strings.ToLower(name), On: on}, Settings: r}
 	before, err := s.same(ctx, u, v)
 	if err != nil || before.ID != "" && (before.On || !on) {
@@ -184,10 +207,19 @@ func (s *Service) Overview(ctx context.Context, u calendar.User) (pages []rules.
 	}
 	held, err := s.Bookings(ctx, u)
 	for _, h := range held {
-		all = append(all, rules.Coming{
+		one := rules.Coming{
 			Title: titles[h.Page], Start: h.Start, End: h.End, Name: h.Name, Address: h.Address,
 			Calendar: string(h.Calendar), UID: string(h.UID),
-		})
+		}
+		if h.Host != "" { // whose calendar the owner may not see
+			one.Calendar, one.UID = "", ""
+			host, err := s.keeper(ctx, u, h)
+			if err != nil {
+				return nil, nil, err
+			}
+			one.Title += " (" + host.Title() + ")"
+		}
+		all = append(all, one)
 	}
 	return pages, all, err
 }

@@ -43,6 +43,9 @@ var refusals = []struct {
 	{ErrUnread, http.StatusServiceUnavailable, rules.RequestError{
 		Code: "unchecked", Message: "a calendar cannot be checked at the moment: try again in a few minutes",
 	}},
+	{ErrUnwritten, http.StatusServiceUnavailable, rules.RequestError{
+		Code: "unwritten", Message: "the calendar did not take this, so nothing has changed: try again in a few minutes",
+	}},
 	{ErrUnsent, http.StatusBadGateway, rules.RequestError{
 		Code: "unsent", Message: "the mail with the link could not be sent: check the address, or try again later",
 	}},
@@ -145,8 +148,13 @@ func timeOf(one slot.Slot, in *time.Location) rules.Time {
 
 // card describes a page.
 func (s *Service) card(v View) rules.Card {
+	var people []string
+	if v.Together == rules.AllOfUs {
+		people = v.names()
+	}
 	return rules.Card{
-		Title: v.Title, Text: v.Text, Owner: v.Owner.Title(), Location: v.Location, Lengths: v.Minutes,
+		People: people,
+		Title:  v.Title, Text: v.Text, Owner: v.Owner.Title(), Location: v.Place(), Lengths: v.Minutes,
 		Questions: v.Questions, Notice: v.NoticeHours, Ahead: v.HorizonDays, Address: s.Address(v),
 		MCP: s.assistants(v),
 	}
@@ -186,7 +194,7 @@ func (s *Service) Reserve(ctx context.Context, p rules.Visitor, r rules.Request)
 		w.Answers = make([]string, len(v.Questions)) // valid unless one is required
 	}
 	h, err := s.hold(ctx, v, w)
-	return receiptOf(Booking{h, v}), err
+	return receiptOf(Booking{Hold: h, View: v, Keeper: v.keeper(h)}), err
 }
 
 // Receipt returns the state of a hold of the page.
@@ -226,7 +234,7 @@ func (s *Service) ConfirmCode(ctx context.Context, p rules.Visitor, code string)
 
 // states are the words for the states of a hold.
 var states = map[calendar.HoldState]string{
-	calendar.Held: "held", calendar.Booked: "booked", calendar.Released: "cancelled", calendar.Ended: "expired",
+	calendar.Held: "held", calendar.Reserved: "held", calendar.Booked: "booked", calendar.Released: "cancelled", calendar.Ended: "expired",
 }
 
 func receiptOf(b Booking) rules.Receipt {
@@ -234,7 +242,7 @@ func receiptOf(b Booking) rules.Receipt {
 	if err != nil {
 		in = time.UTC
 	}
-	r := rules.Receipt{Hold: string(b.ID), State: states[b.State], Title: b.View.Title}
+	r := rules.Receipt{Hold: string(b.ID), State: states[b.State], Title: b.View.Title, With: b.With()}
 	t := timeOf(slot.Slot{Start: b.Start, End: b.End}, in)
 	r.Start, r.End = t.Start, t.End
 	if b.State == calendar.Held {
@@ -321,8 +329,8 @@ func (s *Service) Markup(v View) map[string]any {
 	if v.Text != "" {
 		m["description"] = v.Text
 	}
-	if v.Location != "" {
-		m["areaServed"] = map[string]any{"@type": "Place", "name": v.Location}
+	if at := v.Place(); at != "" {
+		m["areaServed"] = map[string]any{"@type": "Place", "name": at}
 	}
 	return m
 }

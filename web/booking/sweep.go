@@ -1,6 +1,7 @@
 package booking
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -11,18 +12,20 @@ import (
 
 // end ends a hold, then deletes its event; if that fails, Sweep tries it again. In this order, the event of a hold that
 // is confirmed meanwhile stays, and the error is NotFound.
-func (s *Service) end(ctx context.Context, owner calendar.User, h calendar.Hold) error {
+func (s *Service) end(ctx context.Context, owner calendar.UserID, h calendar.Hold) error {
 	if err := s.Store.EndHold(ctx, h.ID); err != nil {
 		return err
 	}
-	c := View{Owner: owner}.caller()
+	c := callerOf(calendar.User{ID: cmp.Or(h.Host, owner)})
 	in, err := s.Calendars.Calendar(ctx, c, h.Calendar)
 	if err == nil {
 		m := s.Calendars.Meter(ctx, c)
 		defer m.Close()
-		_, err = s.Calendars.CancelObject(ctx, c, in, h.UID, ledger.Cancellation{
-			Meter: m, Telling: calendar.TellNobody,
-		})
+		tell := calendar.TellNobody
+		if h.State == calendar.Reserved || in.Origin.Mirrors() { // others know of it
+			tell = calendar.TellAll
+		}
+		_, err = s.Calendars.CancelObject(ctx, c, in, h.UID, ledger.Cancellation{Meter: m, Telling: tell})
 	}
 	if calendar.ReasonOf(err) == calendar.NotFound {
 		return nil
@@ -75,7 +78,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	for _, h := range all {
 		p, err := s.Store.BookingPage(ctx, h.Page)
 		if err == nil {
-			err = s.end(ctx, calendar.User{ID: p.Owner}, h)
+			err = s.end(ctx, p.Owner, h)
 		}
 		if calendar.ReasonOf(err) != calendar.NotFound {
 			failed = errors.Join(failed, err)

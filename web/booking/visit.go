@@ -11,6 +11,7 @@ import (
 	rules "caldav-mcp-server/calendar/booking"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/freebusy"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/slot"
 	"caldav-mcp-server/locale"
@@ -20,61 +21,136 @@ import (
 // state is the basis of a decision about times.
 type state struct {
 	taken rules.Taken
-	// read are the calendars that count, target is the one that gets the bookings.
-	read   []calendar.Calendar
-	target calendar.Calendar
+	// hosts are the people whose times taken has, in its order. The owner is read even if others meet the visitor.
+	hosts []host
+	owner host
+	// room is the page's room, with its calendars.
+	room host
+	// holds are the bookings and open holds of the owner's pages.
+	holds []calendar.Hold
 }
 
-// read returns the taken times between two moments. The hold of the visitor takes none; it may be zero. With
-// confirmed, the holds of other visitors take none either: the first confirmation wins.
-func (s *Service) read(
-	ctx context.Context, v View, from, until time.Time, own calendar.HoldID, confirmed bool,
-) (now state, err error) {
+// asking is a question for taken times.
+type asking struct {
+	// own is the hold of the visitor, which takes none, and also is the booking that it moves.
+	own, also calendar.HoldID
+	// confirmed is set if the holds of other visitors take none either: the first confirmation wins.
+	confirmed bool
+	// only is the only host who counts; "" for all.
+	only calendar.UserID
+}
+
+// mine reports whether a hold is the visitor's.
+func (q asking) mine(id calendar.HoldID) bool { return id == q.own || id == q.also }
+
+// read returns the taken times between two moments.
+func (s *Service) read(ctx context.Context, v View, from, until time.Time, q asking) (now state, err error) {
 	// First the calendars: whatever changes later, changes their versions.
-	if now.read, now.target, err = s.counted(ctx, v); err != nil {
+	if now.hosts, now.owner, err = s.keeping().hosts(ctx, v, q.only); err != nil {
 		return now, err
 	}
-	q := query.BusyQuery{
-		People: []calendar.User{v.Owner}, Only: []calendar.CalendarID{}, From: from.AddDate(0, 0, -2),
-		Until: until.AddDate(0, 0, 2), Timezone: v.Zone, ByType: true, Ignored: []calendar.UID{},
+	if err := s.keeping().withRoom(ctx, v, &now); err != nil {
+		return now, err
 	}
-	for _, cal := range now.read {
-		q.Only = append(q.Only, cal.ID)
+	b := query.BusyQuery{
+		From: from.AddDate(0, 0, -2), Until: until.AddDate(0, 0, 2), ByType: true, Ignored: []calendar.UID{},
 	}
 	m := s.meter(ctx, v)
 	defer m.Close()
-	q.Meter = m
+	b.Meter = m
 	for n := 0; ; n++ {
-		holds, err := s.Store.HoldsOf(ctx, v.Owner.ID, q.From)
+		uids, err := now.readHolds(ctx, s, v, b.From, q)
 		if err != nil {
 			return now, err
 		}
-		now.taken.Booked = nil
 		// A hold that begins after its list was read may be in the busy times, so the list is read again.
 		more := n == 0
-		for _, h := range holds {
-			held := h.State == calendar.Held
-			switch {
-			case h.ID == own, held && (confirmed || !h.Expires.After(s.Now())):
-				if !slices.Contains(q.Ignored, h.UID) {
-					q.Ignored, more = append(q.Ignored, h.UID), more || confirmed
-				}
-			case h.Page == v.ID && !h.Gone:
-				now.taken.Booked = append(now.taken.Booked, h.Start)
+		for _, uid := range uids {
+			if !slices.Contains(b.Ignored, uid) {
+				b.Ignored, more = append(b.Ignored, uid), more || q.confirmed
 			}
 		}
 		if !more || n == readsMost {
 			return now, nil
 		}
-		busy, err := s.Calendars.FreeBusy(ctx, v.caller(), q)
-		if now.taken.Busy = busy.Periods; err != nil || !confirmed {
+		if err := now.readBusy(ctx, s, v, b); err != nil || !q.confirmed {
 			return now, err
 		}
 	}
 }
 
+// readHolds reads the holds and bookings of the owner's pages, and of other pages with the same people. It returns the
+// events that take no time.
+func (now *state) readHolds(
+	ctx context.Context, s *Service, v View, since time.Time, q asking,
+) (ignored []calendar.UID, err error) {
+	recent := s.Now().AddDate(0, 0, -fairDays)
+	if recent.After(since) {
+		recent = since
+	}
+	ours, err := s.Store.HoldsOf(ctx, v.Owner.ID, recent)
+	if err != nil {
+		return nil, err
+	}
+	var in []calendar.CalendarID
+	for _, h := range now.hosts {
+		for _, cal := range h.read {
+			in = append(in, cal.ID)
+		}
+	}
+	theirs, err := s.Store.HoldsIn(ctx, in, since)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range slices.Concat(theirs, ours) {
+		if q.mine(h.ID) || h.State == calendar.Held && (q.confirmed || !h.Expires.After(s.Now())) {
+			ignored = append(ignored, h.UID)
+		}
+	}
+	now.holds, now.taken.Booked = nil, nil
+	for _, h := range ours {
+		open := h.State != calendar.Held || h.Expires.After(s.Now())
+		if q.mine(h.ID) || !open || h.Gone {
+			continue
+		}
+		now.holds = append(now.holds, h)
+		if h.Page == v.ID && (h.State != calendar.Held || !q.confirmed) {
+			now.taken.Booked = append(now.taken.Booked, h.Start)
+		}
+	}
+	return ignored, nil
+}
+
+// readBusy reads the busy times of the hosts and of the room.
+func (now *state) readBusy(ctx context.Context, s *Service, v View, b query.BusyQuery) error {
+	read := func(h host) ([]freebusy.Period, error) {
+		b.People, b.Only, b.Timezone = []calendar.User{h.User}, []calendar.CalendarID{}, nil
+		if h.ID == v.Owner.ID {
+			b.Timezone = v.Zone
+		}
+		for _, cal := range h.read {
+			b.Only = append(b.Only, cal.ID)
+		}
+		found, err := s.Calendars.FreeBusy(ctx, callerOf(h.User), b)
+		return found.Periods, err
+	}
+	now.taken.People = nil
+	for _, h := range now.hosts {
+		periods, err := read(h)
+		if err != nil {
+			return err
+		}
+		now.taken.People = append(now.taken.People, periods)
+	}
+	var err error
+	if now.room.ID != "" {
+		now.taken.Room, err = read(now.room)
+	}
+	return err
+}
+
 // offer returns the rule of a page for one of its lengths, as at a moment.
-func (s *Service) offer(v View, minutes int, at time.Time) (rules.Offer, error) {
+func (v View) offer(minutes int, at time.Time) (rules.Offer, error) {
 	if !v.has(minutes) {
 		return rules.Offer{}, ErrTaken
 	}
@@ -83,11 +159,11 @@ func (s *Service) offer(v View, minutes int, at time.Time) (rules.Offer, error) 
 	return v.Offer(week, v.Zone.Location(), minutes, at), err
 }
 
-// Times returns the free times of a page that start between two moments. A visitor who moves a booking has a hold.
+// Times returns the free times of a page that start between two moments. A visitor may move a booking, whose host stays.
 func (s *Service) Times(
-	ctx context.Context, v View, minutes int, from, until time.Time, own calendar.HoldID,
+	ctx context.Context, v View, minutes int, from, until time.Time, moved *Booking,
 ) ([]slot.Slot, error) {
-	o, err := s.offer(v, minutes, s.Now())
+	o, err := v.offer(minutes, s.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +174,11 @@ func (s *Service) Times(
 	if !from.Before(until) {
 		return nil, nil
 	}
-	now, err := s.read(ctx, v, from, until, own, false)
+	q := asking{}
+	if moved != nil {
+		q.own, q.only = moved.ID, moved.stays()
+	}
+	now, err := s.read(ctx, v, from, until, q)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +210,8 @@ func (s *Service) check(v View, w *Wish) error {
 		return ErrName
 	}
 	address, err := s.Mailer.Address(w.Address)
-	if err != nil || address == v.Owner.Email {
+	own := func(u calendar.User) bool { return u.Email == address }
+	if err != nil || address == v.Owner.Email || slices.ContainsFunc(v.Hosts(), own) {
 		return ErrAddress
 	}
 	w.Address = address
@@ -156,21 +237,18 @@ func (s *Service) hold(ctx context.Context, v View, w Wish) (h calendar.Hold, er
 	if err := s.check(v, &w); err != nil {
 		return h, err
 	}
-	o, err := s.offer(v, w.Minutes, s.Now())
+	o, err := v.offer(w.Minutes, s.Now())
 	if err != nil {
 		return h, err
 	}
-	now, err := s.read(ctx, v, w.Start, w.Start.Add(o.Length), "", true)
+	to, err := s.choose(ctx, v, o, w.Start)
 	if err != nil {
 		return h, err
-	}
-	if !o.Offers(w.Start, now.taken) {
-		return h, ErrTaken
 	}
 	token, at := outside.NewToken(), s.Now().UTC().Truncate(time.Second)
 	h = calendar.Hold{
-		ID: calendar.HoldID(s.NewID()), Page: v.ID, Token: hashed(token), State: calendar.Held, Calendar: now.target.ID,
-		UID: calendar.UID("booking." + s.NewID() + "@caldav-server"), Start: w.Start, End: w.Start.Add(o.Length),
+		ID: calendar.HoldID(s.NewID()), Page: v.ID, Token: hashed(token), State: calendar.Held, Calendar: to.target.ID,
+		UID: newUID(s.NewID), Host: to.id(v), Start: w.Start, End: w.Start.Add(o.Length),
 		Expires: at.Add(holdLasts), Created: at, Name: w.Name, Address: w.Address, Zone: w.Zone,
 		Language: w.Language.Tag(), Network: w.Network,
 	}
@@ -180,40 +258,70 @@ func (s *Service) hold(ctx context.Context, v View, w Wish) (h calendar.Hold, er
 		}
 		return h, err
 	}
-	if err = s.place(ctx, v, now.target, h, w); err == nil {
+	if err = s.place(ctx, v, to, h, answersOf(v, w)); err == nil {
 		if err = s.mailLink(ctx, v, h, token, w.Language); err != nil {
 			s.Logger.WarnContext(ctx, "the link of a booking was not sent", "error", err)
 			err = ErrUnsent
 		}
 	}
 	if err != nil {
-		err = errors.Join(err, s.end(context.WithoutCancel(ctx), v.Owner, h))
+		err = errors.Join(err, s.end(context.WithoutCancel(ctx), v.BookingPage.Owner, h))
 	}
 	return h, err
 }
 
-// place creates the event of a hold. It is tentative, so that other programs show it as such.
-func (s *Service) place(ctx context.Context, v View, in calendar.Calendar, h calendar.Hold, w Wish) error {
+// choose returns the host of a new hold, or ErrTaken. If one of several people gets it, holds of other visitors should
+// not be in the way.
+func (s *Service) choose(ctx context.Context, v View, o rules.Offer, start time.Time) (host, error) {
+	end := start.Add(o.Length)
+	now, err := s.read(ctx, v, start, end, asking{confirmed: true})
+	if err != nil {
+		return host{}, err
+	}
+	free := o.Free(start, now.taken)
+	if len(free) == 0 {
+		return host{}, ErrTaken
+	}
+	if v.Together != rules.AnyOfUs {
+		return now.owner, nil
+	}
+	quiet, err := s.read(ctx, v, start, end, asking{})
+	if err != nil {
+		return host{}, err
+	}
+	if better := o.Free(start, quiet.taken); len(better) > 0 {
+		now, free = quiet, better
+	}
+	return now.fairest(v, free, s.Now()), nil
+}
+
+// answersOf writes a visitor's answers as the description of an event.
+func answersOf(v View, w Wish) string {
 	var answers []string
 	for i, q := range v.Questions {
 		if w.Answers[i] != "" {
 			answers = append(answers, outside.Line(q.Text)+"\n"+w.Answers[i])
 		}
 	}
+	return strings.Join(answers, "\n\n")
+}
+
+// place creates the event of a hold. It is tentative, so that other programs show it as such.
+func (s *Service) place(ctx context.Context, v View, in host, h calendar.Hold, description string) error {
 	d := edit.Draft{
 		Kind: content.Event, UID: string(h.UID),
 		Times: edit.Times{Start: edit.To(outside.Moment(h.Start, v.Zone)), End: edit.To(outside.Moment(h.End, v.Zone))},
 		Fields: edit.Fields{
-			Summary: edit.To(languageOf(v).Text("booking.held", "title", v.Title, "name", h.Name)),
+			Summary: edit.To(languageOf(in.User).Text("booking.held", "title", v.Title, "name", h.Name)),
 			Status:  edit.To(edit.Tentative),
 		},
 	}
-	if len(answers) > 0 {
-		d.Fields.Description = edit.To(strings.Join(answers, "\n\n"))
+	if description != "" {
+		d.Fields.Description = edit.To(description)
 	}
-	if v.Location != "" {
-		d.Fields.Location = edit.To(v.Location)
+	if at := v.Place(); at != "" {
+		d.Fields.Location = edit.To(at)
 	}
-	_, err := s.Calendars.CreateTelling(ctx, v.caller(), in, d, calendar.TellNobody)
+	_, err := s.Calendars.CreateTelling(ctx, callerOf(in.User), in.target, d, calendar.TellNobody)
 	return err
 }

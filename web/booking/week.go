@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/grid"
 	"caldav-mcp-server/calendar/slot"
 	"caldav-mcp-server/locale"
@@ -20,8 +19,8 @@ type Query struct {
 	// Zone is the visitor's; From is a moment on the first day.
 	Zone *time.Location
 	From time.Time
-	// Own is the booking that the visitor moves; "" for a new one.
-	Own calendar.HoldID
+	// Moved is the booking that the visitor moves; nil for a new one.
+	Moved *Booking
 }
 
 // Week is some days of free times, in the visitor's zone.
@@ -79,9 +78,9 @@ func (s *Service) Week(ctx context.Context, v View, q Query, l *locale.Language)
 func (s *Service) times(
 	ctx context.Context, v View, q Query, from, until time.Time,
 ) (found, next []slot.Slot, err error) {
-	found, err = s.Times(ctx, v, q.Minutes, from, until, q.Own)
+	found, err = s.Times(ctx, v, q.Minutes, from, until, q.Moved)
 	if err == nil && len(found) == 0 {
-		next, err = s.Times(ctx, v, q.Minutes, until, grid.Midnight(until, nextDays), q.Own)
+		next, err = s.Times(ctx, v, q.Minutes, until, grid.Midnight(until, nextDays), q.Moved)
 	}
 	return found, next, err
 }
