@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/change"
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/schedule"
 )
@@ -30,17 +31,12 @@ func (s *Ledger) EditClaimed(
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return Edited{}, err
 	}
-	checked := false
 	r := revision{
-		Ledger: s, meter: e.Meter, caller: c, cal: cal, tell: e.Telling, do: s.changing(cal, e.Change),
-		along: func(ctx context.Context, w *work) error {
-			checked = true
-			return by.check(ctx, w)
-		},
-		agreed: schedule.AddressOf(by.Now.Address),
+		Ledger: s, meter: e.Meter, caller: c, cal: cal, tell: e.Telling, do: s.changing(cal, e.Change), along: by.check,
+		changes: true, agreed: schedule.AddressOf(by.Now.Address),
 	}
 	edited, err := r.run(ctx, uid, e.When)
-	if err == nil && !checked {
+	if errors.Is(err, change.ErrSame) {
 		err = calendar.Errorf(calendar.NotFound, "", "the event was changed at the same moment")
 	}
 	return edited, err

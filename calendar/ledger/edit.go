@@ -2,9 +2,11 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/change"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/lookup"
@@ -115,6 +117,8 @@ type revision struct {
 	do      revise
 	// along is a further step in the same transaction, or nil.
 	along func(context.Context, *work) error
+	// changes makes an edit without effect the error [change.ErrSame], because along did not run.
+	changes bool
 	// agreed is the attendee who chose the new times; "" if there is none.
 	agreed schedule.Address
 }
@@ -177,6 +181,9 @@ func (r revision) attempt(ctx context.Context, now calendar.Object) (Edited, err
 		})
 	}
 	saved, err := r.saveAll(ctx, r.caller, r.cal, drafts, r.along)
+	if errors.Is(err, change.ErrSame) && !r.changes {
+		err = nil
+	}
 	if err != nil {
 		return Edited{}, err
 	}

@@ -44,7 +44,7 @@ func (s *Ledger) save(
 const readSteps = 1
 
 // saveAll is save for several objects that belong together, and for a further step along in the same transaction, which
-// may be nil.
+// may be nil. If there is one, and nothing changes, the error is [change.ErrSame].
 func (s *Ledger) saveAll(
 	ctx context.Context, c calendar.Caller, cal calendar.Calendar, drafts []calendar.Draft,
 	along func(context.Context, *work) error,
@@ -90,6 +90,9 @@ func (s *Ledger) saveAll(
 		return along(ctx, w)
 	})
 	if errors.Is(err, change.ErrSame) && len(drafts) == 1 {
+		if along != nil {
+			return saved, change.ErrSame
+		}
 		return saved, nil
 	}
 	if alone, ok := errors.AsType[*ownAloneError](err); ok {
