@@ -68,7 +68,8 @@ func TestZones(t *testing.T) {
 		}
 		set(root, "europe/berlin").shows(http.StatusOK, "Saved")
 		is("root", "Europe/Berlin")
-		set(root, "Berlin").shows(http.StatusUnprocessableEntity, "did you mean Europe/Berlin?")
+		set(root, "Berlin").shows(http.StatusUnprocessableEntity, "did you mean Europe/Berlin?").
+			hides("Berlin?.")
 		set(root, "GMT+1").shows(http.StatusUnprocessableEntity, "use the name of a place, such as Europe/Berlin")
 		invite := func(name string) string {
 			made := root.post("invite", "name", name).shows(http.StatusOK, "shown only now")
