@@ -156,7 +156,7 @@ func TestLinksAreMailed(t *testing.T) {
 			t.Fatalf("mailed: %q", post.links)
 		}
 		key := strings.TrimPrefix(reset.secret(), h.server.URL+"/account/")
-		h.browser().post(key, "password", rightPassword, "again", rightPassword).at("").shows(http.StatusOK)
+		h.browser().post(key, "password", rightPassword, "again", rightPassword).at("/calendar/week/").shows(http.StatusOK)
 		// What is refused is mailed to nobody.
 		root.post("invite", "name", "ann", "email", "victim@example.com").shows(http.StatusConflict)
 		root.post("invite", "name", "cat", "email", "victim").shows(http.StatusUnprocessableEntity)
