@@ -161,8 +161,9 @@ func (p providerPages) arrive(j journey, person oidc.Person) error {
 	if err := p.endSession(); err != nil {
 		return err
 	}
+	p.session = entry.Session
 	p.setCookie(sessionCookie, string(entry.Secret), sessionAge)
-	return p.leadTo(j.Next)
+	return p.landOn(j.Next)
 }
 
 // joinGroups makes a user a member of those mapped groups that their groups at the provider stand for, and of no other

@@ -310,8 +310,8 @@ func TestUsersFromElsewhere(t *testing.T) {
 			"sub": "1", "preferred_username": "Ann", "name": "Ann Lee", "email": "ann@example.com",
 			"email_verified": true,
 		}, nil)
-		h.browser().get("sign-in/elsewhere").at("")
-		h.browser().get("sign-in/elsewhere").at("")
+		h.browser().get("sign-in/elsewhere").at("/calendar/week/")
+		h.browser().get("sign-in/elsewhere").at("/calendar/week/")
 		u, err := h.auth.User(t.Context(), "ann")
 		h.must(err)
 		if u.DisplayName != "Ann Lee" || u.Email != "ann@example.com" || u.Admin {
@@ -322,7 +322,7 @@ func TestUsersFromElsewhere(t *testing.T) {
 		i.is(map[string]any{
 			"sub": "4", "preferred_username": "Cleo", "email": "ANN@example.com", "email_verified": true,
 		}, nil)
-		h.browser().get("sign-in/elsewhere").at("")
+		h.browser().get("sign-in/elsewhere").at("/calendar/week/")
 		if u, err := h.auth.User(t.Context(), "cleo"); err != nil || u.Email != "" {
 			t.Errorf("with ann's address: %+v, %v", u, err)
 		}
@@ -424,7 +424,7 @@ func TestElsewhereBySecretInForm(t *testing.T) {
 	testdb.Each(t, func(t *testing.T, url string) {
 		i := newIssuer(t)
 		i.methods = []string{"client_secret_post"}
-		open(t, url, i.at(true)).browser().get("sign-in/elsewhere").at("")
+		open(t, url, i.at(true)).browser().get("sign-in/elsewhere").at("/calendar/week/")
 		if i.exchanges != 1 {
 			t.Errorf("the service was asked %d times", i.exchanges)
 		}

@@ -80,7 +80,7 @@ func TestForgottenPassword(t *testing.T) {
 		if !ok || len(links) != 2 {
 			t.Fatalf("mailed: %q", links)
 		}
-		b.post(key, "password", "another password", "again", "another password").at("").shows(http.StatusOK, "Sign out")
+		b.post(key, "password", "another password", "again", "another password").at("/calendar/week/").shows(http.StatusOK, "Sign out")
 		h.browser().post("sign-in", "name", "ann", "password", rightPassword).shows(http.StatusUnprocessableEntity)
 		for _, name := range []string{"ann", "Ann@Example.com"} {
 			h.browser().post("sign-in", "name", name, "password", "another password").shows(http.StatusOK, "Sign out")
@@ -129,21 +129,20 @@ func TestWelcome(t *testing.T) {
 		}
 		b.post("welcome", "display-name", "Ann", "timezone", "Mars/Base").shows(http.StatusUnprocessableEntity).
 			shows(http.StatusUnprocessableEntity, "is no time zone")
-		b.post("welcome", "display-name", "Ann Lee", "timezone", "Asia/Tokyo").at("?done=saved").
-			shows(http.StatusOK, "Saved")
+		b.post("welcome", "display-name", "Ann Lee", "timezone", "Asia/Tokyo").at("/calendar/week/")
 		u, err := h.auth.User(t.Context(), "ann")
 		h.must(err)
 		if u.DisplayName != "Ann Lee" || u.Timezone != "Asia/Tokyo" {
 			t.Errorf("saved: %+v", u)
 		}
-		h.browser().post("sign-in", "name", "ann", "password", rightPassword).at("")
+		h.browser().post("sign-in", "name", "ann", "password", rightPassword).at("/calendar/week/")
 
 		h.user("bob")
 		h.browser().post("sign-in", "name", "bob", "password", rightPassword, "next", "calendars").at("calendars")
-		h.browser().post("sign-in", "name", "bob", "password", rightPassword).at("")
+		h.browser().post("sign-in", "name", "bob", "password", rightPassword).at("/calendar/week/")
 		h.user("old")
 		h.pass(15 * 24 * time.Hour)
-		h.browser().post("sign-in", "name", "old", "password", rightPassword).at("")
+		h.browser().post("sign-in", "name", "old", "password", rightPassword).at("/calendar/week/")
 	})
 }
 

@@ -202,7 +202,7 @@ var errNoPage = calendar.Errorf(calendar.NotFound, "", "missing") // explain has
 // sentence turns an error's text into a sentence.
 func sentence(text string) string {
 	text = sentenceCase(text)
-	if strings.HasSuffix(text, ".") {
+	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") {
 		return text
 	}
 	return text + "."

@@ -70,7 +70,8 @@ func TestZones(t *testing.T) {
 		}
 		set(root, "europe/berlin").shows(http.StatusOK, "Saved")
 		is("root", "Europe/Berlin")
-		set(root, "Berlin").shows(http.StatusUnprocessableEntity, "did you mean Europe/Berlin?")
+		set(root, "Berlin").shows(http.StatusUnprocessableEntity, "did you mean Europe/Berlin?").
+			hides("Berlin?.")
 		set(root, "GMT+1").shows(http.StatusUnprocessableEntity, "use the name of a place, such as Europe/Berlin")
 		invite := func(name string) string {
 			made := root.post("invite", "name", name).shows(http.StatusOK, "shown only now")
@@ -141,7 +142,7 @@ func TestInvite(t *testing.T) {
 		replaced, key := reset(), reset()
 		other := h.browser()
 		other.get(replaced).shows(http.StatusNotFound)
-		other.post(key, "password", "another password", "again", "another password").at("").shows(http.StatusOK)
+		other.post(key, "password", "another password", "again", "another password").at("/calendar/week/").shows(http.StatusOK)
 		guest.get("").at("sign-in?next=")
 		h.browser().post("sign-in", "name", "ann", "password", rightPassword).shows(http.StatusUnprocessableEntity)
 
@@ -195,7 +196,7 @@ func TestResetKeepsSecondFactor(t *testing.T) {
 		h.pass(time.Minute)
 		b.post("sign-in/code", "sealed", step.hidden("sealed"), "code", app(t, secret, h.Now())).at("welcome")
 		root.post("people/ann", "do", "factors").at("people/ann?done=saved").hides("codes")
-		h.browser().post("sign-in", "name", "ann", "password", "another password").at("")
+		h.browser().post("sign-in", "name", "ann", "password", "another password").at("/calendar/week/")
 	})
 }
 
@@ -223,7 +224,7 @@ func TestDisable(t *testing.T) {
 			}
 		}
 		root.post("people/ann", "do", "enable")
-		b.post("sign-in", "name", "ann", "password", rightPassword).at("")
+		b.post("sign-in", "name", "ann", "password", rightPassword).at("/calendar/week/")
 		if _, err := h.auth.VerifyBearer(t.Context(), string(token), here); err != nil {
 			t.Error(err)
 		}

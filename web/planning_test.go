@@ -150,8 +150,9 @@ func TestViews(t *testing.T) {
 		h.put(callerOf(ann), cal, object("VTODO", "pay", "Pay rent", "DUE:20260506T100000Z"))
 		b := h.as("ann")
 		b.get("/").at("/calendar/week/")
-		phone := h.as("ann")
+		phone := h.browser()
 		phone.agent = "Mozilla/5.0 (Linux; Android 15) Chrome/140.0 Mobile"
+		phone.post("sign-in", "name", "ann", "password", rightPassword).at("/calendar/days/")
 		phone.get("/").at("/calendar/days/")
 		for _, view := range []string{"day", "days", "workweek", "week", "month", "list"} {
 			page := b.get("/calendar/"+view+"/2026-05-05").shows(http.StatusOK, "<script>alert(1)</script>", "Trip")

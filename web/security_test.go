@@ -225,7 +225,7 @@ func TestSecondStepEndsWithPassword(t *testing.T) {
 		thief.get("security").at("sign-in?next=security")
 		sealed = thief.post("sign-in", "name", "Ann", "password", "a new password").shows(http.StatusOK,
 			"One more step").hidden("sealed")
-		thief.post("sign-in/code", "sealed", sealed, "code", app(t, secret, h.Now())).at("")
+		thief.post("sign-in/code", "sealed", sealed, "code", app(t, secret, h.Now())).at("/calendar/week/")
 	})
 }
 

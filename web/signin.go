@@ -57,7 +57,7 @@ func (p signInPages) signInContent(name string) signInContent {
 
 func (p signInPages) signInForm() error {
 	if p.signedIn() {
-		return p.leadTo(p.next())
+		return p.landOn(p.next())
 	}
 	return p.show("signin", p.signInContent(""))
 }
@@ -122,7 +122,23 @@ func (p *pageRequest) begin(e auth.Entry) error {
 	if err != nil {
 		return err
 	}
-	return p.leadTo(first)
+	return p.landOn(first)
+}
+
+// landOn leads to the page that a visitor wanted before signing in. Without one, it is the calendar, or the home page if
+// shared calendars wait there for an answer.
+func (p *pageRequest) landOn(next string) error {
+	if next != "" || !p.signedIn() {
+		return p.leadTo(next)
+	}
+	offers, err := invitationPages{p}.invitations()
+	switch {
+	case err != nil:
+		return err
+	case len(offers) > 0:
+		return p.leadTo("")
+	}
+	return p.leadTo(calendarRoot)
 }
 
 // adoptZone stores the browser's time zone for a user who has none. A browser without the script names none. Errors do
@@ -328,7 +344,7 @@ func (p welcomePages) save() error {
 	if p.field("then") == "passkey" {
 		return p.leadTo("security/passkey")
 	}
-	return p.done("", "saved")
+	return p.landOn("")
 }
 
 // firstPage returns the page to show after signing in: the requested one, or the welcome page at a user's first

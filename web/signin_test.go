@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/web"
 )
@@ -23,7 +24,7 @@ func TestSignIn(t *testing.T) {
 		b.get("").shows(http.StatusOK, "Password").at("sign-in?next=")
 		b.post("sign-in", "name", "Ann", "password", rightPassword).at("welcome").
 			shows(http.StatusOK, "ann", "Sign out")
-		b.get("sign-in").at("")
+		b.get("sign-in").at("/calendar/week/")
 
 		h.pass(20 * 24 * time.Hour)
 		b.get("").at("")
@@ -95,18 +96,24 @@ func TestSignInGoesOn(t *testing.T) {
 	each(t, func(h *house) {
 		h.user("ann")
 		h.as("ann") // the first sign-in leads to the welcome page
+		const calendars = "/calendar/"
 		for next, want := range map[string]string{
-			"confirm?x=1": "confirm?x=1", "": "", "//evil.example": "", "https://evil.example/": "", "/dav/": "",
-			"../dav/":        "",
-			`\\evil.example`: "", "javascript:alert(1)": "", "a\r\nSet-Cookie: x=y": "",
+			"confirm?x=1": "/account/confirm?x=1", "": calendars, "//evil.example": calendars,
+			"https://evil.example/": calendars, "/dav/": calendars, "../dav/": calendars,
+			`\\evil.example`: calendars, "javascript:alert(1)": calendars, "a\r\nSet-Cookie: x=y": calendars,
 		} {
 			b := h.browser()
 			b.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 			s := b.post("sign-in", "name", "ann", "password", rightPassword, "next", next).shows(http.StatusSeeOther)
-			if got := s.header.Get("Location"); got != "/account/"+want {
-				t.Errorf("next=%q leads to %q, want /account/%s", next, got, want)
+			if got := s.header.Get("Location"); got != want {
+				t.Errorf("next=%q leads to %q, want %s", next, got, want)
 			}
 		}
+		// A shared calendar waits for an answer on the home page.
+		bob := h.user("bob")
+		_, err := h.calendars.Share(h.Context(), callerOf(bob), h.made(bob, "Family").ID, "ann", calendar.ReadAccess)
+		h.must(err)
+		h.browser().post("sign-in", "name", "ann", "password", rightPassword).at("").shows(http.StatusOK, "Family")
 	})
 }
 

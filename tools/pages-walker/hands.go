@@ -30,7 +30,7 @@ func (w *walker) byKeyboard() error {
 	if err := w.follow(chromedp.KeyEvent(w.user + kb.Tab + w.password + kb.Enter)); err != nil {
 		return err
 	}
-	if err := w.titled("Home"); err != nil {
+	if err := w.inCalendar(); err != nil {
 		return err
 	}
 	if err := w.do(chromedp.KeyEvent(kb.Tab)); err != nil {

@@ -134,6 +134,15 @@ func (w *walker) titled(want string) error {
 	return err
 }
 
+// inCalendar checks that the page is the calendar, where a sign-in leads to.
+func (w *walker) inCalendar() error {
+	there, err := ask[bool](w, `Boolean(document.querySelector(".planner"))`)
+	if err == nil && !there {
+		err = errors.New("the page is not the calendar")
+	}
+	return err
+}
+
 // enter submits a name and a password.
 func (w *walker) enter(password string) error {
 	return w.follow(chromedp.SetValue("#name", w.user),
@@ -165,7 +174,7 @@ func (w *walker) signIn() error {
 	if err := errors.Join(w.look("the first page"), w.open("")); err != nil {
 		return err
 	}
-	return w.titled("Home")
+	return w.inCalendar()
 }
 
 // firstVisit counts the bytes that pages take with an empty cache, and those of later visits.
@@ -435,5 +444,5 @@ func (w *walker) passkey() error {
 	if err := w.open(""); err != nil {
 		return err
 	}
-	return w.titled("Home")
+	return w.inCalendar()
 }
