@@ -288,7 +288,8 @@ func (s bookingPageStore) SwapHolds(ctx context.Context, h, left calendar.HoldID
 
 // ExpiredHolds implements [calendar.BookingPages].
 func (s bookingPageStore) ExpiredHolds(ctx context.Context, before time.Time, most int) ([]calendar.Hold, error) {
-	return db.RowsOf(ctx, s.db.Reads, holdColumns.scan, selectHolds+`WHERE h.expires < $1 AND (h.state IN ('held', 'reserved')
+	return db.RowsOf(ctx, s.db.Reads, holdColumns.scan, selectHolds+`WHERE h.expires < $1
+		AND (h.state IN ('held', 'reserved')
 		OR h.state = 'ended' AND EXISTS (SELECT 1 FROM objects o
 			WHERE o.calendar_id = h.calendar_id AND o.uid = h.uid AND NOT o.deleted))
 		ORDER BY h.expires, h.id LIMIT $2`, before.Unix(), most)

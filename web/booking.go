@@ -658,7 +658,8 @@ const openDate, closedDate = "2027-05-02 10:00-12:00", "2026-12-24 -"
 // wrongFields are the ids of texts about settings that need more than the bounds.
 var wrongFields = map[string]string{
 	"hours": "booking.wrong-hours", "taken": "booking.wrong-taken", "email": "booking.wrong-email",
-	"calendar": "booking.wrong-calendar", "room": "booking.wrong-room", "access": "booking.access", "name": "booking.name-hint",
+	"calendar": "booking.wrong-calendar", "room": "booking.wrong-room",
+	"access": "booking.access", "name": "booking.name-hint",
 }
 
 // refused returns the error of a setting in the visitor's language.

@@ -153,7 +153,8 @@ func TestBookingIntoALinkedCalendar(t *testing.T) {
 			t.Errorf("booked: %s", got)
 		}
 		for _, o := range d.objects {
-			if text := string(o.Data); o.Quiet || !strings.Contains(text, "Boats") || !strings.Contains(text, "LOCATION:Lido") ||
+			if text := string(o.Data); o.Quiet || !strings.Contains(text, "Boats") ||
+				!strings.Contains(text, "LOCATION:Lido") ||
 				!strings.Contains(strings.ReplaceAll(text, "\r\n ", ""), "mailto:ann@diary.example") {
 				t.Errorf("the source got %v, %s", o.Quiet, o.Data)
 			}
@@ -180,7 +181,7 @@ func TestBookingIntoALinkedCalendar(t *testing.T) {
 	})
 }
 
-// A source that refuses, is away or does not answer: nothing is booked, the visitor learns no detail, and may try again.
+// A source that refuses, is away or does not answer: nothing is booked, and the visitor may try again.
 func TestLinkedCalendarRefusesABooking(t *testing.T) {
 	eachBooking(t, func(h *house, s *booking.Service, l *letters) {
 		d, v, _ := h.linkDiary(s, nil)
@@ -203,7 +204,8 @@ func TestLinkedCalendarRefusesABooking(t *testing.T) {
 		}
 		b.post(link, "do", "confirm").shows(http.StatusOK, "This time is booked")
 		d.refuses = errors.New("no moves")
-		b.post(link, "do", "move", "start", "2026-05-05T08:00:00Z").shows(http.StatusUnprocessableEntity, "nothing has changed")
+		b.post(link, "do", "move", "start", "2026-05-05T08:00:00Z").
+			shows(http.StatusUnprocessableEntity, "nothing has changed")
 		if got := h.events(v.Owner); got != "4 07:00 Talk: eve CONFIRMED" {
 			t.Errorf("after a refused move: %s", got)
 		}
@@ -224,7 +226,8 @@ func TestLinkedCalendarRefusesABooking(t *testing.T) {
 		_, err = s.Calendars.Mirrors.Refresh(t.Context(), callerOf(v.Owner), accounts[0].ID)
 		h.must(err)
 		h.must(s.Sweep(t.Context()))
-		if got := d.starts() + " " + h.events(v.Owner); got != "20260504T090000 eve@example.com 4 07:00 Talk: eve CONFIRMED" {
+		left := "20260504T090000 eve@example.com 4 07:00 Talk: eve CONFIRMED"
+		if got := d.starts() + " " + h.events(v.Owner); got != left {
 			t.Errorf("at last there is %s", got)
 		}
 		// With several people, the owner's bookings go there, and others' stay here.

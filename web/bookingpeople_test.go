@@ -112,7 +112,8 @@ func TestBookingPeopleAgree(t *testing.T) {
 		if got := h.starts(s, v, 60); got != before {
 			t.Errorf("before the agreement: %s", got)
 		}
-		page := h.as("bob").get("booking").shows(http.StatusOK, "Booking pages that include you", "by Ms ann", "Everyone")
+		page := h.as("bob").get("booking").
+			shows(http.StatusOK, "Booking pages that include you", "by Ms ann", "Everyone")
 		if !strings.Contains(page.body, `value="public any"`) {
 			t.Error("the form lacks the terms")
 		}
@@ -127,7 +128,8 @@ func TestBookingPeopleAgree(t *testing.T) {
 		// The terms include who may open the page.
 		sent := len(l.sent)
 		form[7] = "users"
-		ann.post("booking/"+string(v.ID), append(form, "people", "bob", "together", "any")...).shows(http.StatusOK, "Saved")
+		ann.post("booking/"+string(v.ID), append(form, "people", "bob", "together", "any")...).
+			shows(http.StatusOK, "Saved")
 		if got := h.starts(s, v, 60); got != before || len(l.sent) != sent+1 {
 			t.Errorf("after a change of the terms: %s, %d mails", got, len(l.sent)-sent)
 		}
@@ -138,7 +140,8 @@ func TestBookingPeopleAgree(t *testing.T) {
 		w.Answers = nil
 		h.must(s.Hold(t.Context(), held, w))
 		h.as("bob").post("booking", "page", string(v.ID), "do", "refuse").shows(http.StatusOK, "Saved")
-		if _, err := s.Confirm(t.Context(), strings.TrimPrefix(l.link(t), "/book/r/")); !errors.Is(err, booking.ErrTaken) {
+		_, err = s.Confirm(t.Context(), strings.TrimPrefix(l.link(t), "/book/r/"))
+		if !errors.Is(err, booking.ErrTaken) {
 			t.Errorf("a confirmation after bob left: %v", err)
 		}
 		if got := h.starts(s, v, 60) + h.events(bob); got != before {
@@ -201,7 +204,8 @@ func TestBookingWithAnyOfUs(t *testing.T) {
 		b.get(token).shows(http.StatusOK, "Ms bob")
 		h.busy(bob, his, "b", "0900", "1000")
 		moving := b.get(token+"?move=1&zone=UTC").shows(http.StatusOK, "With Ms bob")
-		if !strings.Contains(moving.body, "2026-05-04T08:00:00Z") || strings.Contains(moving.body, "2026-05-04T09:00:00Z") {
+		if !strings.Contains(moving.body, "2026-05-04T08:00:00Z") ||
+			strings.Contains(moving.body, "2026-05-04T09:00:00Z") {
 			t.Error("the times are not bob's")
 		}
 		b.post(token, "do", "move", "start", "2026-05-04T09:00:00Z").shows(http.StatusUnprocessableEntity, "not free")
@@ -367,7 +371,8 @@ func TestChangesDuringAConfirmation(t *testing.T) {
 			_, err := s.Confirm(t.Context(), second)
 			h.must(err)
 		}).Confirm(t.Context(), first)
-		if got := h.events(v.Owner) + h.events(bob); !errors.Is(err, booking.ErrTaken) || strings.Count(got, "Talk") != 1 {
+		got := h.events(v.Owner) + h.events(bob)
+		if !errors.Is(err, booking.ErrTaken) || strings.Count(got, "Talk") != 1 {
 			t.Errorf("the second booking of a day: %v, %s", err, got)
 		}
 	})

@@ -57,7 +57,8 @@ func TestBookingWithARoom(t *testing.T) {
 			"calendar", v.Calendar, "horizon", "30", "own-hours", "1", "hours-mon", "09:00-12:00", "before", "30",
 			"question-0", "About?",
 		}
-		h.as("ann").post("booking/"+string(v.ID), append(form, "room", string(blue.ID))...).shows(http.StatusOK, "Saved")
+		h.as("ann").post("booking/"+string(v.ID), append(form, "room", string(blue.ID))...).
+			shows(http.StatusOK, "Saved")
 		v, err := s.Page(t.Context(), v.Owner, v.ID)
 		h.must(err)
 		h.busy(blue, in, "a", "0830", "0900")
@@ -72,7 +73,9 @@ func TestBookingWithARoom(t *testing.T) {
 		}
 		o, err := h.calendars.OwnByUID(t.Context(), callerOf(v.Owner), b.UID)
 		h.must(err)
-		for _, want := range []string{"PARTSTAT=ACCEPTED", "mailto:blue@example.org", "eve@example.com", "LOCATION:Room blue"} {
+		for _, want := range []string{
+			"PARTSTAT=ACCEPTED", "mailto:blue@example.org", "eve@example.com", "LOCATION:Room blue",
+		} {
 			if !strings.Contains(strings.ReplaceAll(string(o.Data), "\r\n ", ""), want) {
 				t.Errorf("the event lacks %s: %s", want, o.Data)
 			}

@@ -18,7 +18,7 @@ import (
 // writeLasts is longer than a write to a source may take.
 const writeLasts = 5 * time.Minute
 
-// spare returns a hold for an event that is deleted when the hold ends. No link leads to it, and it counts for no limit.
+// spare returns a hold for an event that is deleted when the hold ends. It has no link, and counts for no limit.
 func (a attempt) spare(of calendar.Hold, in calendar.CalendarID) calendar.Hold {
 	of.ID, of.Token, of.State = calendar.HoldID(a.NewID()), hashed(outside.NewToken()), calendar.Ended
 	of.Created, of.Expires = time.Unix(0, 0).UTC(), a.Now().Add(writeLasts).UTC().Truncate(time.Second)
@@ -47,7 +47,10 @@ func (a attempt) export(ctx context.Context, to calendar.Calendar) error {
 	}
 	_, err := a.Calendars.CreateTelling(ctx, callerOf(a.b.Keeper), to, edit.Draft{
 		Kind: content.Event, UID: string(left.UID), Fields: fields,
-		Times: edit.Times{Start: edit.To(outside.Moment(a.b.Start, a.b.View.Zone)), End: edit.To(outside.Moment(a.b.End, a.b.View.Zone))},
+		Times: edit.Times{
+			Start: edit.To(outside.Moment(a.b.Start, a.b.View.Zone)),
+			End:   edit.To(outside.Moment(a.b.End, a.b.View.Zone)),
+		},
 	}, calendar.TellAll)
 	if err != nil {
 		// The source may have stored it nevertheless. Then it is deleted when it arrives here.

@@ -44,7 +44,7 @@ var refusals = []struct {
 		Code: "unchecked", Message: "a calendar cannot be checked at the moment: try again in a few minutes",
 	}},
 	{ErrUnwritten, http.StatusServiceUnavailable, rules.RequestError{
-		Code: "unwritten", Message: "the calendar did not take this, so nothing has changed: try again in a few minutes",
+		Code: "unwritten", Message: "the calendar did not take this, so nothing has changed: try again later",
 	}},
 	{ErrUnsent, http.StatusBadGateway, rules.RequestError{
 		Code: "unsent", Message: "the mail with the link could not be sent: check the address, or try again later",
@@ -234,7 +234,8 @@ func (s *Service) ConfirmCode(ctx context.Context, p rules.Visitor, code string)
 
 // states are the words for the states of a hold.
 var states = map[calendar.HoldState]string{
-	calendar.Held: "held", calendar.Reserved: "held", calendar.Booked: "booked", calendar.Released: "cancelled", calendar.Ended: "expired",
+	calendar.Held: "held", calendar.Reserved: "held", calendar.Booked: "booked",
+	calendar.Released: "cancelled", calendar.Ended: "expired",
 }
 
 func receiptOf(b Booking) rules.Receipt {

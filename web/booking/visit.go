@@ -159,7 +159,7 @@ func (v View) offer(minutes int, at time.Time) (rules.Offer, error) {
 	return v.Offer(week, v.Zone.Location(), minutes, at), err
 }
 
-// Times returns the free times of a page that start between two moments. A visitor may move a booking, whose host stays.
+// Times returns the free times of a page that start between two moments. The host of a moved booking stays.
 func (s *Service) Times(
 	ctx context.Context, v View, minutes int, from, until time.Time, moved *Booking,
 ) ([]slot.Slot, error) {
