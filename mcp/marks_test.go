@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/mcp/wire"
 )
@@ -27,6 +28,9 @@ func (h *house) plantAll(t *testing.T) {
 		mine, "ATTENDEE;CN=PLANT-guest;PARTSTAT=ACCEPTED:mailto:mallory@example.net"))
 	h.put(t, work, "rule", wrapped(calendar.Event, "rule", "DTSTART:20260303T090000Z", "DURATION:PT1H", "SUMMARY:"+
 		plant("series"), "RRULE:FREQ=DAILY;COUNT=3", "ORGANIZER:mailto:eve@example.net", mine))
+	h.put(t, work, "booked", wrapped(calendar.Event, "booked", "DTSTART:20260303T110000Z", "DURATION:PT1H", "SUMMARY:"+
+		plant("booked"), "DESCRIPTION:"+plant("answer"), edit.StrangerProperty+":eve@example.net",
+		"ORGANIZER:mailto:alice@example.com", "ATTENDEE;CN=PLANT-visitor:mailto:eve@example.net"))
 	lured := calendar.User{
 		ID: "lure-id", Name: "lure", Email: "lure@example.com", DisplayName: plant("person"), Created: noon,
 		Room: calendar.Room{Kind: calendar.Resource, Bookers: calendar.Anybody},

@@ -50,6 +50,9 @@ func standing(who calendar.Caller, cal calendar.Calendar, event *ical.Component)
 			v.Untrusted = v.Organizer
 		}
 	}
+	if p := event.Property(edit.StrangerProperty); p != nil && v.Untrusted == "" {
+		v.Untrusted = shown(short(p.Value(), longestListedTitle))
+	}
 	all := edit.AttendeesOf(event)
 	// As in schedule.Respond, the first of several own lines counts.
 	if i := slices.IndexFunc(all, func(a edit.Attendee) bool { return lookup.IsOwn(who, cal, a.Address) }); i >= 0 {

@@ -351,9 +351,10 @@ func TestBooking(t *testing.T) {
 	})
 }
 
-// agreed reports whether the visitor of an event has accepted, and is not asked.
+// agreed reports whether the visitor of an event has accepted, is not asked, and is known as the author of its words.
 func agreed(data string) bool {
 	return strings.Contains(data, "PARTSTAT=ACCEPTED") && strings.Contains(data, "mailto:eve@example.com") &&
+		strings.Contains(data, "X-CALDAV-MCP-STRANGER:eve@example.com") &&
 		!strings.Contains(data, "RSVP")
 }
 

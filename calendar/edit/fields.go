@@ -67,12 +67,19 @@ type Fields struct {
 	// Left lists the excluded instances of a series, Extra the additional ones.
 	Left, Extra Field[[]ical.Time]
 
+	// Stranger is the mail address of a visitor who wrote texts of the event; see [StrangerProperty].
+	Stranger Field[string]
+
 	// Only for tasks. Priority is 1 (highest) to 9, Percent is 0 to 100, Completed is the time of completion.
 	Priority, Percent Field[int]
 	Completed         Field[time.Time]
 	// Parent is the UID of the parent component.
 	Parent Field[string]
 }
+
+// StrangerProperty names a person without an account whose words are in the user's own event, as after a booking. The
+// texts are marked for assistants.
+const StrangerProperty = "X-CALDAV-MCP-STRANGER"
 
 // patch is one change of a component, with the properties and components that it touches.
 type patch struct {
@@ -99,6 +106,7 @@ func (f Fields) patches(seen *ical.Component) []patch {
 	// Apple prefers the structured location, and its map, to LOCATION.
 	add(f.Location.Left(), alone("LOCATION", "X-APPLE-STRUCTURED-LOCATION", f.Location), "LOCATION",
 		"X-APPLE-STRUCTURED-LOCATION")
+	add(f.Stranger.Left(), text(StrangerProperty, f.Stranger), StrangerProperty)
 	add(f.URL.Left(), valued("URL", f.URL, linked), "URL")
 	add(f.Categories.Left(), categorized(f.Categories), "CATEGORIES")
 	add(f.Status.Left(), word("STATUS", f.Status), "STATUS")

@@ -170,7 +170,7 @@ func bookedChange(v View, keeper calendar.User, h calendar.Hold) edit.Change {
 	guests := append([]edit.Attendee{{Address: h.Address, Name: h.Name}}, v.others()...)
 	return edit.Change{Fields: edit.Fields{
 		Summary: edit.To(languageOf(keeper).Text("booking.event", "title", v.Title, "name", h.Name)),
-		Status:  edit.To(edit.Confirmed), Attendees: edit.To(guests),
+		Status:  edit.To(edit.Confirmed), Attendees: edit.To(guests), Stranger: edit.To(h.Address),
 	}}
 }
 

@@ -313,7 +313,7 @@ func (s *Service) place(ctx context.Context, v View, in host, h calendar.Hold, d
 		Times: edit.Times{Start: edit.To(outside.Moment(h.Start, v.Zone)), End: edit.To(outside.Moment(h.End, v.Zone))},
 		Fields: edit.Fields{
 			Summary: edit.To(languageOf(in.User).Text("booking.held", "title", v.Title, "name", h.Name)),
-			Status:  edit.To(edit.Tentative),
+			Status:  edit.To(edit.Tentative), Stranger: edit.To(h.Address),
 		},
 	}
 	if description != "" {
