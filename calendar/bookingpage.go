@@ -154,11 +154,11 @@ type HoldKeeper interface {
 	UpdateHold(ctx context.Context, next Hold, from HoldState, moves int64, now time.Time) error
 }
 
-// PollID identifies a poll, PollPersonID a person of a poll.
-type (
-	PollID       string
-	PollPersonID string
-)
+// PollID identifies a poll.
+type PollID string
+
+// PollPersonID identifies a person of a poll.
+type PollPersonID string
 
 // PollState is the state of a poll.
 type PollState string
@@ -246,9 +246,11 @@ type Polls interface {
 	// UpdatePollAnswer writes Zone and Answers of a person whose answers have the same version. Stale if they have
 	// another one or the poll takes none any more, TooLarge after too many changes.
 	UpdatePollAnswer(ctx context.Context, p PollPerson, now time.Time, most PollLimits) error
-	// RemindPoll queues reminders for people of an open poll and counts them. Stale, and no letter, if the poll takes no
-	// answers or a person has other Reminders: another process was faster.
-	RemindPoll(ctx context.Context, p Poll, people []PollPerson, letters []Letter, now time.Time, o OutboxLimits) error
+	// RemindPoll queues reminders for people of an open poll and counts them. Stale, and no letter, if the poll takes
+	// no answers or a person has other Reminders: another process was faster.
+	RemindPoll(
+		ctx context.Context, p Poll, people []PollPerson, letters []Letter, now time.Time, o OutboxLimits,
+	) error
 }
 
 // PollKeeper is the part of a Tx that ends polls.

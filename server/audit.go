@@ -27,7 +27,8 @@ type AuditEvent struct {
 	// groups that it concerns, separated by blanks.
 	Did  string `json:"did"`
 	Whom string `json:"whom,omitempty"`
-	// Calendar is the id of the calendar whose access changed. Detail is the right, or has numbers, as words of programs.
+	// Calendar is the id of the calendar whose access changed. Detail is the right, or has numbers, in words of
+	// programs.
 	Calendar string `json:"calendar,omitempty"`
 	Detail   string `json:"detail,omitempty"`
 	// Outcome is "ok", "refused" for credentials, or "failed"; Status is the HTTP status.

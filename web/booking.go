@@ -588,7 +588,7 @@ var accessTexts = map[rules.Access]string{
 // wayTexts are the ids of the words for the ways to meet, answerTexts for the answers of people.
 var (
 	wayTexts = map[rules.Together]string{
-		rules.AnyOfUs: "booking.together-any", rules.AllOfUs: "booking.together-all",
+		rules.Alone: "", rules.AnyOfUs: "booking.together-any", rules.AllOfUs: "booking.together-all",
 	}
 	answerTexts = map[calendar.BookingAnswer]string{
 		calendar.NotAnswered: "booking.answer-none", calendar.Agreed: "booking.answer-yes",

@@ -80,7 +80,8 @@ func TestForgottenPassword(t *testing.T) {
 		if !ok || len(links) != 2 {
 			t.Fatalf("mailed: %q", links)
 		}
-		b.post(key, "password", "another password", "again", "another password").at("/calendar/week/").shows(http.StatusOK, "Sign out")
+		b.post(key, "password", "another password", "again", "another password").at("/calendar/week/").
+			shows(http.StatusOK, "Sign out")
 		h.browser().post("sign-in", "name", "ann", "password", rightPassword).shows(http.StatusUnprocessableEntity)
 		for _, name := range []string{"ann", "Ann@Example.com"} {
 			h.browser().post("sign-in", "name", name, "password", "another password").shows(http.StatusOK, "Sign out")

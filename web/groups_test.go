@@ -256,7 +256,8 @@ func TestImportUsersPage(t *testing.T) {
 		h.admin()
 		h.user("ann")
 		root := h.as("root")
-		root.uploadTo("import-users", nil, "do", "import").shows(http.StatusUnprocessableEntity, "Choose a file, or paste")
+		root.uploadTo("import-users", nil, "do", "import").shows(http.StatusUnprocessableEntity,
+			"Choose a file, or paste")
 		root.uploadTo("import-users", nil, "list", "name,shoe\nbob,42").shows(http.StatusUnprocessableEntity,
 			`no field "shoe"`, "bob,42")
 		list := "name;email;display_name\nbob;bob@example.org;<b>Bob\nann;;Ann Lee\ncat;nowhere;\n"

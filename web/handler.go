@@ -90,8 +90,8 @@ type Config struct {
 	SetDefaults func(context.Context, auth.Defaults) error
 	// NewRoom creates a room with its calendar.
 	NewRoom func(context.Context, auth.NewUser) (calendar.User, error)
-	// DeleteUser cancels a user's coming meetings and deletes the user. While mails to guests wait, it disables the user
-	// and reports that the server deletes them later; IsDeletedLater reports the same of a user.
+	// DeleteUser cancels a user's coming meetings and deletes the user. While mails to guests wait, it disables the
+	// user and reports that the server deletes them later; IsDeletedLater reports the same of a user.
 	DeleteUser     func(context.Context, calendar.User, calendar.UserDeletion) (later bool, err error)
 	IsDeletedLater func(context.Context, calendar.User) (bool, error)
 	// Provider is the OpenID provider; nil if there is none. CreateUsers reports whether people without an account here

@@ -142,7 +142,8 @@ func TestInvite(t *testing.T) {
 		replaced, key := reset(), reset()
 		other := h.browser()
 		other.get(replaced).shows(http.StatusNotFound)
-		other.post(key, "password", "another password", "again", "another password").at("/calendar/week/").shows(http.StatusOK)
+		other.post(key, "password", "another password", "again", "another password").at("/calendar/week/").
+			shows(http.StatusOK)
 		guest.get("").at("sign-in?next=")
 		h.browser().post("sign-in", "name", "ann", "password", rightPassword).shows(http.StatusUnprocessableEntity)
 
@@ -265,7 +266,8 @@ func TestSettings(t *testing.T) {
 		b.post("settings/addresses/main", "address", "ann@example.org").shows(http.StatusNotFound)
 		root.post("people/ann", "do", "verify", "address", "ann@example.org").shows(http.StatusOK)
 		b.get("settings").shows(http.StatusOK, "ann@example.org main address")
-		b.post("settings/addresses", "address", "lee@example.org").shows(http.StatusOK, "lee@example.org not verified yet")
+		b.post("settings/addresses", "address", "lee@example.org").shows(http.StatusOK,
+			"lee@example.org not verified yet")
 		root.post("people/ann", "do", "verify", "address", "lee@example.org").shows(http.StatusOK, "lee@example.org")
 		b.post("settings/addresses/main", "address", "lee@example.org").shows(http.StatusOK,
 			"lee@example.org main address")
@@ -552,7 +554,7 @@ func TestInvitationAgain(t *testing.T) {
 			t.Fatalf("mailed: %q", mails)
 		}
 		h.pass(6 * 24 * time.Hour)
-		h.browser().post(path(mailed), "password", rightPassword, "again", rightPassword).at("")
+		h.browser().post(path(mailed), "password", rightPassword, "again", rightPassword).at("/calendar/week/")
 		h.as("root").get("people/ann").shows(http.StatusOK, "Send password reset link").hides("Send invitation again")
 	})
 }

@@ -549,7 +549,7 @@ func TestTypedGuest(t *testing.T) {
 		page := b.get("/calendar/new?start=2026-05-05T10:00&calendar=" + string(cal.ID))
 		again := page.submit("/calendar/new", "title", "Talk", "guests", "zoe@example.org", "guest", "to").
 			shows(http.StatusUnprocessableEntity, "There is no user or room “to”")
-		h.refilled(again, "/calendar/new", "guests", []string{"Talk", "zoe@example.org\nto"})
+		h.refilled(again, "/calendar/new", "guests", []string{"Talk", "zoe@example.org\n" + "to"})
 		again.submit("/calendar/new", "guests", "zoe@example.org", "guest", "tom").shows(http.StatusOK, "saved")
 		stored := h.storedBy(ann, cal, "Talk")
 		if !strings.Contains(stored, "tom@example.org") || !strings.Contains(stored, "zoe@example.org") {

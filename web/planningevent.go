@@ -195,8 +195,8 @@ func (p planningPages) createEvent() error {
 	return p.formAgain(pl, form, nil, err, nil)
 }
 
-// typed reads the form of an event. A guest who was typed but not added joins the list, and stays there if the form comes
-// back.
+// typed reads the form of an event. A guest who was typed but not added joins the list, and stays there if the form
+// comes back.
 func (p planningPages) typed() planner.EventForm {
 	if guest := p.field("guest"); guest != "" {
 		p.r.PostForm.Set("guests", strings.TrimSpace(p.r.PostForm.Get("guests")+"\n"+guest))

@@ -493,8 +493,8 @@ func TestPollForms(t *testing.T) {
 		for _, row := range startField.FindAllStringSubmatch(free.body, -1) {
 			offered = append(offered, row[1])
 		}
-		want := "2027-05-11 16:00 2027-05-12 12:00 2027-05-12 13:00 2027-05-13 09:00 2027-05-13 10:00 2027-05-14 09:00 " +
-			"2027-05-14 10:00"
+		want := "2027-05-11 16:00 2027-05-12 12:00 2027-05-12 13:00 2027-05-13 09:00 2027-05-13 10:00 " +
+			"2027-05-14 09:00 2027-05-14 10:00"
 		if got := strings.Join(offered, " "); got != want {
 			t.Errorf("the form with free times offers %s, want %s", got, want)
 		}
@@ -585,7 +585,8 @@ func TestPollTextsAreInert(t *testing.T) {
 			t.Errorf("the event lacks a guest: %s", o.Data)
 		}
 		for line := range strings.SplitSeq(unfolded(o.Data), "\r\n") {
-			if line == "ATTENDEE:x" || strings.Contains(line, "onerror") || line == "DTSTART:20300101" || strings.HasPrefix(line, "Bcc") ||
+			if line == "ATTENDEE:x" || strings.Contains(line, "onerror") || line == "DTSTART:20300101" ||
+				strings.HasPrefix(line, "Bcc") ||
 				strings.ContainsAny(line, "\u202e\x00") {
 				t.Errorf("the event has %q", line)
 			}

@@ -56,7 +56,8 @@ func TestProveAddress(t *testing.T) {
 		bob.post(link).shows(http.StatusNotFound, "another account")
 		ann.get(link).shows(http.StatusOK, "ann@example.org", "in the account ann")
 		ann.get("settings").shows(http.StatusOK, "not verified yet")
-		ann.post(link).at("settings?done=proven").shows(http.StatusOK, "The address is yours").hides("Make main address")
+		ann.post(link).at("settings?done=proven").shows(http.StatusOK, "The address is yours").
+			hides("Make main address")
 		if u, err := h.auth.User(t.Context(), "ann"); err != nil || u.Email != "ann@example.org" {
 			t.Errorf("the first address is not the main one: %+v, %v", u, err)
 		}

@@ -159,7 +159,9 @@ func (f *form) add(t markup.Token, name string) {
 }
 
 func fieldOf(t markup.Token) field {
-	f := field{attribute(t, "name"), attribute(t, "id"), attribute(t, "type"), has(t, "required"), has(t, "aria-invalid")}
+	f := field{
+		attribute(t, "name"), attribute(t, "id"), attribute(t, "type"), has(t, "required"), has(t, "aria-invalid"),
+	}
 	switch {
 	case t.Data != "input":
 		f.kind = t.Data
@@ -171,8 +173,8 @@ func fieldOf(t markup.Token) field {
 	return f
 }
 
-// choose finds the field with the error: the one that the page marks, the one whose input the message quotes, a required
-// one that is empty, the secret, or the first one.
+// choose finds the field with the error: the one that the page marks, the one whose input the message quotes, a
+// required one that is empty, the secret, or the first one.
 func (r *refilling) choose(fields []field, message string) {
 	tests := []func(field) bool{
 		func(f field) bool { return f.marked },

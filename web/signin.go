@@ -125,8 +125,8 @@ func (p *pageRequest) begin(e auth.Entry) error {
 	return p.landOn(first)
 }
 
-// landOn leads to the page that a visitor wanted before signing in. Without one, it is the calendar, or the home page if
-// shared calendars wait there for an answer.
+// landOn leads to the page that a visitor wanted before signing in. Without one, it is the calendar, or the home page
+// if shared calendars wait there for an answer.
 func (p *pageRequest) landOn(next string) error {
 	if next != "" || !p.signedIn() {
 		return p.leadTo(next)

@@ -23,8 +23,8 @@ type Claim struct {
 // decides again.
 var ErrReadAgain = errors.New("a calendar has changed since it was read")
 
-// EditClaimed is EditObject under a claim. The visitor of the hold has agreed to the new time. NotFound if the hold is not
-// as the claim has it, also if the event is: another request was faster.
+// EditClaimed is EditObject under a claim. The visitor of the hold has agreed to the new time. NotFound if the hold is
+// not as the claim has it, also if the event is: another request was faster.
 func (s *Ledger) EditClaimed(
 	ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, e Edit, by Claim,
 ) (Edited, error) {

@@ -2,6 +2,7 @@ package poll
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -108,7 +109,7 @@ func (f *Form) Add(rows []Row) {
 
 // Spare returns the form with empty rows for more times.
 func (f Form) Spare() Form {
-	f.Rows = append(f.Rows[:len(f.Rows):len(f.Rows)], make([]Row, min(spareRows, rules.MostTimes-len(f.Rows)))...)
+	f.Rows = append(slices.Clip(f.Rows), make([]Row, min(spareRows, rules.MostTimes-len(f.Rows)))...)
 	return f
 }
 

@@ -267,16 +267,17 @@ func (s *Service) newcomer(v View, r Reply) (p calendar.PollPerson, err error) {
 
 // refused returns the error of storing an answer for the person.
 func (s *Service) refused(ctx context.Context, link string, err error) error {
-	switch reason := calendar.ReasonOf(err); {
-	case reason == calendar.TooLarge:
+	reason := calendar.ReasonOf(err)
+	if reason == calendar.TooLarge {
 		return ErrLimit
-	case reason == calendar.Stale:
-		if v, err := s.Find(ctx, link); err != nil || !v.Takes(s.Now()) {
-			return errors.Join(ErrClosed, err)
-		}
-		return ErrChanged
 	}
-	return err
+	if reason != calendar.Stale {
+		return err
+	}
+	if v, err := s.Find(ctx, link); err != nil || !v.Takes(s.Now()) {
+		return errors.Join(ErrClosed, err)
+	}
+	return ErrChanged
 }
 
 // now returns the current time as it is stored.
