@@ -174,7 +174,7 @@ func (w *walker) signIn() error {
 	if err := errors.Join(w.look("the first page"), w.open("")); err != nil {
 		return err
 	}
-	return w.inCalendar()
+	return w.titled("Home")
 }
 
 // firstVisit counts the bytes that pages take with an empty cache, and those of later visits.
@@ -444,5 +444,5 @@ func (w *walker) passkey() error {
 	if err := w.open(""); err != nil {
 		return err
 	}
-	return w.inCalendar()
+	return w.titled("Home")
 }
