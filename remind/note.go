@@ -23,8 +23,11 @@ type note struct {
 	URL string `json:"url"`
 	// Tag makes the notification replace an earlier one of the same tag.
 	Tag string `json:"tag"`
-	// Ref is set for a reminder, which can be put off and dismissed.
-	Ref *calendar.ReminderReference `json:"ref,omitempty"`
+	// Ref is set for a reminder, which can be put off and dismissed. Snooze and Dismiss are the words for that; "" if
+	// the notification has no buttons.
+	Ref     *calendar.ReminderReference `json:"ref,omitempty"`
+	Snooze  string                      `json:"snooze,omitempty"`
+	Dismiss string                      `json:"dismiss,omitempty"`
 	// lasts is how long it is worth showing.
 	lasts time.Duration
 }
@@ -67,6 +70,7 @@ func (f *firing) note(d due) note {
 	if !d.Start.Time.IsZero() {
 		n.Ref.Instance = d.RecurrenceID.Time.UTC().Format(time.RFC3339)
 		n.URL = dayPath(d.Start.Time.In(in))
+		n.Snooze, n.Dismiss = l.Text("remind.snooze", "count", int(snooze/time.Minute)), l.Text("remind.dismiss")
 		parts = append(parts, when(l, f.who.caller.User.View.Clock, d.Start, d.End, f.Now(), in))
 	}
 	if place := short(d.place); place != "" {

@@ -178,8 +178,15 @@ func (h *house) shown() []string {
 	h.round()
 	all := []string{}
 	for _, m := range h.devices.Got() {
-		var note struct{ Title, Body string }
+		var note struct {
+			Title, Body, Snooze, Dismiss string
+			Ref                          *calendar.ReminderReference
+		}
 		h.must(json.Unmarshal([]byte(m.Text), &note))
+		if buttons := note.Snooze + note.Dismiss; (buttons == "Snooze 10 minutesDismiss") !=
+			(note.Ref != nil && note.Ref.Instance != "") {
+			h.t.Errorf("%s has the buttons %q", note.Title, buttons)
+		}
 		all = append(all, m.Path+" "+note.Title+" | "+note.Body)
 	}
 	slices.Sort(all)

@@ -1,11 +1,6 @@
 // Shows notifications that the server pushes, handles their buttons, and keeps visited pages for times without a connection.
 "use strict";
 
-const actions = [
-  { action: "snooze", title: "Snooze 10 minutes" },
-  { action: "dismiss", title: "Dismiss" },
-];
-
 self.addEventListener("install", event => {
   self.skipWaiting();
   // Without cookies, so that the page names no user.
@@ -23,7 +18,7 @@ self.addEventListener("push", event => {
   } catch { /* the message is empty or cut off */ }
   event.waitUntil(self.registration.showNotification(note.title || "Calendar", {
     body: note.body || "", tag: note.tag || "", data: { url: note.url, ref: note.ref },
-    actions: note.ref && note.ref.instance ? actions : [],
+    actions: note.snooze ? [{ action: "snooze", title: note.snooze }, { action: "dismiss", title: note.dismiss }] : [],
   }));
 });
 
