@@ -617,7 +617,6 @@ func makeBookingPage(h *house) {
 	p.pure()
 	p.press(`main a[href$="/booking/new"]`)
 	p.pure()
-	p.tick("input[name=on]")
 	p.set("#title", "Lesson")
 	p.set("#name", "lesson-bo21")
 	p.set("#minutes", "45")
