@@ -156,6 +156,8 @@ func together(h *house) {
 	p.says("Accepted")
 	p.press(`main a[href*="journal?app="]`)
 	p.press(`main form[action$="/undo"] button`)
+	p.says("Take back all")
+	p.press("main button.danger")
 	first()
 
 	h.put(h.user, "dinner", "SUMMARY:Dinner", "LOCATION:Lido", "DTSTART:20281020T180000Z", "DURATION:PT1H")

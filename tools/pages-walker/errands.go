@@ -255,7 +255,7 @@ func tickTask(h *house) {
 func byPoll(h *house) {
 	p := h.enter(h.user, look{})
 	p.visit("/calendar/new?start=2027-06-07T09:00")
-	p.set("#title", "Picnic")
+	p.set("#title", "Walk in the park")
 	p.press(`button[formaction$="/polls/new"]`)
 	p.set("#start-1", "2027-06-08")
 	p.set("#start-time-1", "09:00")
@@ -266,7 +266,7 @@ func byPoll(h *house) {
 	for name, look := range map[string]look{"Max": {phone: true, noScripts: true}, "Tom": {phone: true}} {
 		g := h.stranger(look)
 		g.visit(link)
-		g.says("Picnic")
+		g.says("Walk in the park")
 		g.tick("input[name=time-1][value=maybe]")
 		g.tick("input[name=time-2][value=yes]")
 		g.set("#name", name)
@@ -278,7 +278,7 @@ func byPoll(h *house) {
 	p.press(`a[href*="pick=2"]`)
 	p.press("button[value=pick]")
 	p.says("The event is created")
-	h.starts(h.user, "Picnic", "20270601T000000Z/20270701T000000Z", "20270608T090000Z")
+	h.starts(h.user, "Walk in the park", "20270601T000000Z/20270701T000000Z", "20270608T090000Z")
 }
 
 // pdfPage is a page of a PDF, and not the list of pages.
