@@ -155,7 +155,7 @@ func (h *storeHouse) any() calendar.ObjectName {
 }
 
 func eventName(i int) calendar.ObjectName {
-	return calendar.ObjectName(fmt.Sprintf("%08x-5b1c-4a6e-9d52-7f3c2b1a0e9d.ics", i*2654435761%(1<<32)))
+	return calendar.ObjectName(fmt.Sprintf("%08x-5b1c-4a6e-9d52-7f3c2b1a0e9d.ics", uint32(i)*2654435761))
 }
 
 // put changes an event as a PUT does.

@@ -14,14 +14,11 @@ type Duration struct {
 	Negative bool
 	Weeks    int
 	Days     int
-	Seconds  int
+	Seconds  int64
 }
 
-const (
-	// durationMax is about the length of all years that iCalendar can represent.
-	durationMax    = maxYear * 366 * secondsPerDay
-	durationDigits = len("315328464000")
-)
+// durationMax is about the length of all years that iCalendar can represent.
+const durationMax int64 = maxYear * 366 * secondsPerDay
 
 var (
 	errDurationForm = errors.New("is no duration; write it like PT1H30M, P1D or P2W")
@@ -30,7 +27,7 @@ var (
 
 // DurationOf makes an exact duration of whole seconds.
 func DurationOf(d time.Duration) Duration {
-	seconds := int(d / time.Second)
+	seconds := int64(d / time.Second)
 	return Duration{Negative: seconds < 0, Seconds: max(seconds, -seconds)}
 }
 
@@ -38,7 +35,7 @@ func DurationOf(d time.Duration) Duration {
 type durationUnit struct {
 	letter  byte
 	clock   bool // after the T
-	seconds int
+	seconds int64
 }
 
 // durationUnits are in the required order.
@@ -72,7 +69,7 @@ func ParseDuration(value string) (Duration, error) {
 
 func parseDurationParts(s string) (Duration, error) {
 	var d Duration
-	units, clock, total := durationUnits[:], false, 0
+	units, clock, total := durationUnits[:], false, int64(0)
 	for more := true; more; more = s != "" && (clock || s != "T") {
 		if strings.HasPrefix(s, "T") && !clock {
 			clock, s = true, s[1:]
@@ -96,20 +93,18 @@ func parseDurationParts(s string) (Duration, error) {
 }
 
 // leadingCount parses the digits in front of a letter.
-func leadingCount(s string) (n int, rest string, err error) {
+func leadingCount(s string) (n int64, rest string, err error) {
 	end := 0
 	for end < len(s) && isDigit(s[end]) {
 		end++
 	}
-	count := strings.TrimLeft(s[:end], "0")
-	switch {
-	case end == 0 || end == len(s):
+	if end == 0 || end == len(s) {
 		return 0, "", errDurationForm
-	case len(count) > durationDigits:
-		return 0, "", errDurationSize
-	default:
-		return number(count), s[end:], nil
 	}
+	if n, err = strconv.ParseInt(s[:end], 10, 64); err != nil {
+		return 0, "", errDurationSize
+	}
+	return n, s[end:], nil
 }
 
 func unitIndex(units []durationUnit, letter byte, clock bool) int {
@@ -121,12 +116,12 @@ func unitIndex(units []durationUnit, letter byte, clock bool) int {
 	return -1
 }
 
-func (d *Duration) count(unit durationUnit, n int) {
+func (d *Duration) count(unit durationUnit, n int64) {
 	switch unit.letter {
 	case 'W':
-		d.Weeks = n
+		d.Weeks = int(n)
 	case 'D':
-		d.Days = n
+		d.Days = int(n)
 	default:
 		d.Seconds += n * unit.seconds
 	}
@@ -139,7 +134,7 @@ func (d Duration) IsZero() bool { return d.Weeks == 0 && d.Days == 0 && d.Second
 func (d Duration) NominalDays() int { return d.sign() * (7*d.Weeks + d.Days) }
 
 // ExactSeconds returns the exact part, with the sign.
-func (d Duration) ExactSeconds() int { return d.sign() * d.Seconds }
+func (d Duration) ExactSeconds() int64 { return int64(d.sign()) * d.Seconds }
 
 func (d Duration) sign() int {
 	if d.Negative {
@@ -169,17 +164,17 @@ func (d Duration) String() string {
 }
 
 // clockString writes zero minutes between hours and seconds, as the grammar requires.
-func clockString(seconds int) string {
+func clockString(seconds int64) string {
 	h, m, s := seconds/secondsPerHour, seconds/secondsPerMinute%60, seconds%60
 	text := "T"
 	if h != 0 {
-		text += strconv.Itoa(h) + "H"
+		text += strconv.FormatInt(h, 10) + "H"
 	}
 	if m != 0 || h != 0 && s != 0 {
-		text += strconv.Itoa(m) + "M"
+		text += strconv.FormatInt(m, 10) + "M"
 	}
 	if s != 0 || seconds == 0 {
-		text += strconv.Itoa(s) + "S"
+		text += strconv.FormatInt(s, 10) + "S"
 	}
 	return text
 }

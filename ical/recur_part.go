@@ -2,6 +2,7 @@ package ical
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,8 +85,8 @@ func untilText(until Time) string {
 }
 
 // recurNumberMax limits INTERVAL and COUNT; the grammar's 1*DIGIT does not. It is more than the number of seconds in
-// iCalendar's years.
-const recurNumberMax = 999_999_999_999
+// iCalendar's years, except where an int has 32 bits.
+const recurNumberMax = min(999_999_999_999, math.MaxInt)
 
 func readPositive(field func(*Recur) *int) func(*Recur, string) error {
 	return func(r *Recur, value string) error {

@@ -357,7 +357,7 @@ func readNumber(raw json.RawMessage) (int, bool) {
 }
 
 // mostNumber is larger than the limit of any parameter.
-const mostNumber = 1 << 40
+const mostNumber = 1 << 30
 
 // readList takes a list, a string that contains a JSON list, or a single item.
 func readList[V any](read func(json.RawMessage) (V, bool)) func(json.RawMessage) ([]V, bool) {

@@ -334,7 +334,7 @@ func (c *old) trigger(at ical.Time) *ical.Property {
 		of, end = c.due, true
 	}
 	if of.Form == at.Form && !at.IsDate() && !of.IsZero() {
-		d := ical.Duration{Seconds: int(at.Civil.Seconds() - of.Civil.Seconds())}
+		d := ical.Duration{Seconds: at.Civil.Seconds() - of.Civil.Seconds()}
 		if d.Seconds < 0 {
 			d.Negative, d.Seconds = true, -d.Seconds
 		}

@@ -93,7 +93,7 @@ func (k Clock) Period(p ical.Period) (start, end int64, err error) {
 func (k Clock) after(t ical.Time, d ical.Duration) (int64, error) {
 	t.Civil = t.Civil.AddDays(d.NominalDays())
 	at, err := k.At(t)
-	return at + int64(d.ExactSeconds()), err
+	return at + d.ExactSeconds(), err
 }
 
 // The values for a missing start or end.

@@ -90,8 +90,8 @@ func alarmOf(c *ical.Component, bound anchor) (Alarm, bool) {
 	if err != nil {
 		return Alarm{}, false
 	}
-	seconds := d.NominalDays()*secondsPerDay + d.ExactSeconds()
-	return Alarm{Minutes: -seconds / 60, FromEnd: of == fromEnd}, seconds%60 == 0
+	seconds := int64(d.NominalDays())*secondsPerDay + d.ExactSeconds()
+	return Alarm{Minutes: int(-seconds / 60), FromEnd: of == fromEnd}, seconds%60 == 0
 }
 
 // component returns the VALARM of a reminder. RFC 5545 §3.6.6: a displayed reminder needs a DESCRIPTION.
@@ -109,7 +109,7 @@ func (a Alarm) component(title string) *ical.Component {
 		return c
 	}
 	trigger := ical.NewProperty("TRIGGER",
-		ical.Duration{Negative: a.Minutes > 0, Seconds: 60 * max(a.Minutes, -a.Minutes)}.String())
+		ical.Duration{Negative: a.Minutes > 0, Seconds: 60 * int64(max(a.Minutes, -a.Minutes))}.String())
 	if a.FromEnd {
 		trigger.SetParam("RELATED", string(fromEnd))
 	}

@@ -109,13 +109,13 @@ func (r reader) between(start, end ical.Time) (length, error) {
 // nominal converts a DURATION for a given start: its days end at the same time on the wall clock (RFC 5545 §3.3.6).
 func (r reader) nominal(start ical.Time, d ical.Duration) (length, error) {
 	if start.IsDate() {
-		return length{days: d.NominalDays() + d.ExactSeconds()/secondsPerDay}, nil
+		return length{days: d.NominalDays() + int(d.ExactSeconds()/secondsPerDay)}, nil
 	}
 	c, err := r.clock(start)
 	if err != nil {
 		return length{}, err
 	}
-	end := c.unix(start.Civil.AddDays(d.NominalDays())) + int64(d.ExactSeconds())
+	end := c.unix(start.Civil.AddDays(d.NominalDays())) + d.ExactSeconds()
 	return length{seconds: end - c.unix(start.Civil)}, nil
 }
 
@@ -252,7 +252,7 @@ func (r reader) putEnd(c *ical.Component, p placement, was ical.Time) error {
 	if d := c.Property("DURATION"); d != nil && p.apart() {
 		c.Remove("DURATION") // a DURATION has no zone
 	} else if d != nil {
-		d.SetValue(ical.Duration{Days: p.lasting.days, Seconds: int(p.lasting.seconds)}.String())
+		d.SetValue(ical.Duration{Days: p.lasting.days, Seconds: p.lasting.seconds}.String())
 		return nil
 	}
 	if p.start.IsDate() {

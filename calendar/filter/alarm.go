@@ -143,5 +143,5 @@ func (d distance) before(w window) window {
 
 // seconds returns a duration without clock changes.
 func seconds(d ical.Duration) int64 {
-	return int64(d.NominalDays())*24*3600 + int64(d.ExactSeconds())
+	return int64(d.NominalDays())*24*3600 + d.ExactSeconds()
 }

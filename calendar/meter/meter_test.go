@@ -232,7 +232,7 @@ func TestPoolKeepsItsSize(t *testing.T) {
 func TestNoMeter(t *testing.T) {
 	t.Parallel()
 	var m *meter.Meter
-	if err := errors.Join(m.Hold(1<<40), m.Write(1<<40), m.Instance(1<<40), m.Work(1<<40), m.Text(1<<40)); err != nil {
+	if err := errors.Join(m.Hold(1<<40), m.Write(1<<40), m.Instance(1<<40), m.Work(1<<40), m.Text(1<<30)); err != nil {
 		t.Error(err)
 	}
 	m.Free(1)

@@ -290,7 +290,7 @@ func (s *series) periods(p *ical.Property, r reader) error {
 		if period.HasEnd() {
 			d.end, err = s.date(period.End, r)
 		} else if d.period {
-			span := shape{days: int64(period.Duration.NominalDays()), seconds: int64(period.Duration.ExactSeconds())}
+			span := shape{days: int64(period.Duration.NominalDays()), seconds: period.Duration.ExactSeconds()}
 			d.end = span.end(start)
 		}
 		if err != nil {

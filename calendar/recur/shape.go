@@ -64,7 +64,7 @@ func (s *shape) lasting(c *ical.Component) error {
 	if err != nil || d.Negative {
 		return err
 	}
-	s.days, s.seconds = int64(d.NominalDays()), int64(d.ExactSeconds())
+	s.days, s.seconds = int64(d.NominalDays()), d.ExactSeconds()
 	return nil
 }
 

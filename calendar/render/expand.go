@@ -159,7 +159,7 @@ func lasting(c *ical.Component, start, end recur.Moment) error {
 	if start.Floating && err == nil && lasts(d, start, end) {
 		return nil // a nominal duration must not include clock changes
 	}
-	if err == nil && int64(d.NominalDays())*secondsPerDay+int64(d.ExactSeconds()) != seconds {
+	if err == nil && int64(d.NominalDays())*secondsPerDay+d.ExactSeconds() != seconds {
 		p.SetValue(ical.DurationOf(time.Duration(seconds) * time.Second).String())
 	}
 	return err
@@ -169,7 +169,7 @@ func lasting(c *ical.Component, start, end recur.Moment) error {
 func lasts(d ical.Duration, start, end recur.Moment) bool {
 	wall := start.Civil().Seconds() + int64(d.NominalDays())*secondsPerDay
 	at, _ := zone.In(start.Time.Location()).Unix(wall)
-	return at+int64(d.ExactSeconds()) == end.Time.Unix()
+	return at+d.ExactSeconds() == end.Time.Unix()
 }
 
 const secondsPerDay = 24 * 60 * 60

@@ -18,11 +18,11 @@ func Before(alarm *ical.Component) (int, bool) {
 	if err != nil {
 		return 0, false
 	}
-	seconds := -(d.NominalDays()*24*60*60 + d.ExactSeconds())
+	seconds := -(int64(d.NominalDays())*24*60*60 + d.ExactSeconds())
 	if seconds < 0 || seconds%60 != 0 {
 		return 0, false
 	}
-	return seconds / 60, true
+	return int(seconds / 60), true
 }
 
 // Alarm makes an alarm so many minutes before the start. A mail alarm has an address.
@@ -36,7 +36,7 @@ func Alarm(minutes int, title, address string) *ical.Component {
 		action = "EMAIL"
 	}
 	c.Add(ical.NewProperty("ACTION", action))
-	c.Add(ical.NewProperty("TRIGGER", ical.Duration{Negative: minutes > 0, Seconds: minutes * 60}.String()))
+	c.Add(ical.NewProperty("TRIGGER", ical.Duration{Negative: minutes > 0, Seconds: int64(minutes) * 60}.String()))
 	c.Add(ical.NewText("DESCRIPTION", title))
 	if address != "" {
 		c.Add(ical.NewText("SUMMARY", title))

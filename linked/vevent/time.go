@@ -119,6 +119,6 @@ func after(start ical.Time, d ical.Duration) (ical.Time, error) {
 		return ical.Time{},
 			mirror.Refusef("The event begins with a whole day and ends at a time of day, which cannot be kept there.")
 	}
-	start.Civil = start.Civil.AddDays(d.NominalDays()).AddSeconds(int64(d.ExactSeconds()))
+	start.Civil = start.Civil.AddDays(d.NominalDays()).AddSeconds(d.ExactSeconds())
 	return start, nil
 }
