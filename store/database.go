@@ -17,6 +17,8 @@ type database struct {
 	db         *db.DB
 	hints      hints
 	statistics statistics
+	// alongs are the answers to CredentialGeneration.
+	alongs db.Kept[alongKey, alongRow]
 	// packers are for [pack].
 	packers sync.Pool
 }
