@@ -93,7 +93,7 @@ type DB struct {
 	// may have changed.
 	Listen func(ctx context.Context, tell func(payload string)) error
 	close  func() error
-	// state reports what the database contains, for [Kept].
+	// state identifies the content of the database, for [Kept].
 	state  func() (fileState, bool)
 	counts counts
 	// announcer is unused on SQLite.

@@ -2,5 +2,5 @@
 
 package db
 
-// readStates returns a function that knows no state: this is only tested on the systems above.
+// readStates returns a function that knows no state: only Linux and macOS map the index.
 func readStates(string) func() (fileState, bool) { return unknownState }

@@ -8,8 +8,8 @@ import (
 )
 
 // readStates returns the function that reads the state of a file that SQLite has open: so the index of its log exists,
-// and stays the same file until the last connection is closed. It maps the index, as SQLite does, and so sees what
-// SQLite sees.
+// and stays the same file until the last connection is closed. It maps the index, as SQLite does, and so reads the
+// same memory.
 //
 // Neither the mapping nor the descriptor is ever released. Closing a descriptor would also release the locks (POSIX
 // advisory locks) that SQLite holds on the file, for all connections of this process. A program opens its database

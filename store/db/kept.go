@@ -7,7 +7,7 @@ import "sync"
 // Reading one row costs a quarter of a small request. Kept repeats an answer of a SQLite file without reading the file:
 //
 //  1. The state of the file is read before the query runs. So the answer is of this state or of a later one.
-//  2. The answer is repeated only while the state, read anew each time, is the same. Then nothing was committed since
+//  2. The answer is repeated only while the state, read again each time, is the same. Then nothing was committed since
 //     1, by this process or another one, and the query would return the same.
 //  3. A commit changes the state before it returns, in every process. See fileState.
 //  4. If the state is unknown, as on Postgres, the query runs.
@@ -61,7 +61,7 @@ func (k *Kept[K, V]) keep(state fileState, key K, answer V) {
 	k.answers[key] = answer
 }
 
-// fileState identifies what a SQLite file contains. It is the header of the index of the write-ahead log, in the file
+// fileState identifies the content of a SQLite file. It is the header of the index of the write-ahead log, in the file
 // -shm (https://sqlite.org/walformat.html), which SQLite itself compares at the start of each read transaction to find
 // out whether its page cache is current. It counts commits, and has a checksum of the log.
 type fileState [48]byte

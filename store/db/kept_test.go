@@ -70,7 +70,7 @@ func TestKept(t *testing.T) {
 		func() { run(d, `UPDATE numbers SET n = n + 1`) },
 		func() { run(other, `UPDATE numbers SET n = n + 1`) },
 		func() { runApart(t, path, `UPDATE numbers SET n = n + 1`) },
-		func() { // moves the log's commits into the file, and begins the log anew
+		func() { // moves the commits of the log into the file, and writes the log from its start again
 			if err := d.Maintain(t.Context(), `PRAGMA wal_checkpoint(TRUNCATE)`); err != nil {
 				t.Fatal(err)
 			}
