@@ -33,11 +33,11 @@ type Catalogs struct {
 
 // Language is one language. Its methods may be called concurrently.
 type Language struct {
-	tag      string
+	tag string
+	// single has the texts without plural forms, plural the ids of the others, which are in messages.
+	single   map[string]string
+	plural   map[string]bool
 	messages *i18n.Localizer
-	// single has the texts without plural forms.
-	single map[string]string
-	known  map[string]bool
 	// english is the fallback; nil in English itself.
 	english *Language
 }
@@ -85,18 +85,23 @@ func read(name string, english *Language) (*Language, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Language{
-		tag: tag.String(), english: english, single: map[string]string{}, known: map[string]bool{},
-	}
-	bundle := i18n.NewBundle(tag)
-	messages, err := bundle.ParseMessageBytes(tag, text, json.Unmarshal)
+	messages, err := i18n.ParseMessageBytes(text, json.Unmarshal)
 	if err != nil {
 		return nil, fmt.Errorf("the catalog %s: %w", name, err)
 	}
+	l := &Language{
+		tag: tag.String(), english: english, single: map[string]string{}, plural: map[string]bool{},
+	}
+	bundle := i18n.NewBundle(tag)
 	for _, m := range messages {
-		l.known[m.ID] = true
+		// The library takes a kilobyte for a text.
 		if m.One+m.Few+m.Many == "" {
 			l.single[m.ID] = m.Other
+			continue
+		}
+		l.plural[m.ID] = true
+		if err := bundle.AddMessages(tag, m); err != nil {
+			return nil, fmt.Errorf("the catalog %s: %w", name, err)
 		}
 	}
 	l.messages = i18n.NewLocalizer(bundle, l.tag)
@@ -150,12 +155,18 @@ func (l *Language) Tag() string { return l.tag }
 func (l *Language) Name() string { return l.Text("language.name") }
 
 // Has reports whether a text exists.
-func (l *Language) Has(id string) bool { return l.known[id] || l.english != nil && l.english.Has(id) }
+func (l *Language) Has(id string) bool { return l.knows(id) || l.english != nil && l.english.Has(id) }
+
+// knows reports whether the language's own catalog has a text.
+func (l *Language) knows(id string) bool {
+	_, single := l.single[id]
+	return single || l.plural[id]
+}
 
 // Text returns a text. Pairs are names and values, which replace {{.name}} as plain text; "count" also chooses the
 // plural form. If the language lacks the text, it is English. In tests a missing text or value panics.
 func (l *Language) Text(id string, pairs ...any) string {
-	if !l.known[id] && l.english != nil {
+	if !l.knows(id) && l.english != nil {
 		complain("the catalog %s lacks %q", l.tag, id)
 		return l.english.Text(id, pairs...)
 	}

@@ -17,8 +17,9 @@ type database struct {
 	db         *db.DB
 	hints      hints
 	statistics statistics
-	// packers are for [pack].
-	packers sync.Pool
+	// alongs are the answers to CredentialGeneration.
+	alongs  db.Kept[alongKey, alongRow]
+	packers packers
 }
 
 // transaction is a transaction of the store. Its guarantees are in package store/db. Each change locks its calendar's

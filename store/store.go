@@ -61,7 +61,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		return nil, err
 	}
 	s.db = d
-	s.hints.listen, s.hints.log, s.packers.New = s.listen, d.Options.Logger, newPacker
+	s.hints.listen, s.hints.log = s.listen, d.Options.Logger
 	return &Store{
 		database:         s,
 		bookingPageStore: bookingPageStore{s},

@@ -238,13 +238,13 @@ var selectAlong = selectGeneration + `, u.id, (SELECT ` + packedOwn.selected + `
 
 // CredentialGeneration implements [auth.Store]. It also prefetches the calendar of [auth.Along].
 func (s credentialStore) CredentialGeneration(ctx context.Context, of auth.Subject) (int64, error) {
-	from, key := foundBy(of)
+	key := alongKey{of: of}
 	along := auth.AlongOf(ctx)
-	if along == nil {
-		return db.RowOrNone(ctx, s.db.Brief, db.ScanNumber, selectGeneration+from, key)
+	if along != nil {
+		key.at = string(along.At)
 	}
 	read := s.db.Options.Now()
-	found, err := db.RowOrNone(ctx, s.db.Brief, scanAlong, selectAlong+from, key, string(along.At))
+	found, err := s.alongs.Of(s.db, key, func() (alongRow, error) { return s.along(ctx, key) })
 	if found.own != nil && err == nil {
 		var cal calendar.Calendar
 		if cal, err = unpackOwn(*found.own); err == nil {
@@ -254,12 +254,23 @@ func (s credentialStore) CredentialGeneration(ctx context.Context, of auth.Subje
 	return found.generation, err
 }
 
-// foundBy returns the FROM clause that finds the user, and its argument.
-func foundBy(of auth.Subject) (from, key string) {
-	if of.Token != "" {
-		return ofHolder, string(of.Token)
+// along reads a row of selectAlong.
+func (s credentialStore) along(ctx context.Context, key alongKey) (alongRow, error) {
+	from, subject := ofName, key.of.Name
+	if key.of.Token != "" {
+		from, subject = ofHolder, string(key.of.Token)
 	}
-	return ofName, of.Name
+	if key.at == "" {
+		generation, err := db.RowOrNone(ctx, s.db.Brief, db.ScanNumber, selectGeneration+from, subject)
+		return alongRow{generation: generation}, err
+	}
+	return db.RowOrNone(ctx, s.db.Brief, scanAlong, selectAlong+from, subject, key.at)
+}
+
+// alongKey is the question of a request: whose credentials, and which calendar, "" for none.
+type alongKey struct {
+	of auth.Subject
+	at string
 }
 
 // alongRow is a row of selectAlong. Own is the packed row of the calendar, nil if the user has none there.

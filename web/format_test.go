@@ -37,13 +37,18 @@ func TestEveryLanguageParses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parsed, err := parseTemplates(all)
+	pages, err := newTemplates(all)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, l := range all.Languages() {
-		if pages, err := parsed[l](); err != nil || len(pages) < 40 {
-			t.Errorf("%s: %d pages, %v", l.Tag(), len(pages), err)
+		if len(pages[l]) < 40 {
+			t.Errorf("%s: %d pages", l.Tag(), len(pages[l]))
+		}
+		for name, parse := range pages[l] {
+			if _, err := parse(); err != nil {
+				t.Errorf("%s in %s: %v", name, l.Tag(), err)
+			}
 		}
 	}
 }

@@ -127,7 +127,7 @@ type Handler struct {
 	languages *locale.Catalogs
 	// visits limits the requests of a visitor of booking pages.
 	visits    *auth.Limiter
-	templates map[*locale.Language]func() (templates, error)
+	templates map[*locale.Language]templates
 	assets    assets
 	guard     *http.CrossOriginProtection
 	streams   live.Streams
@@ -152,7 +152,7 @@ func New(c Config) (*Handler, error) {
 	if h.languages, err = locale.Load(); err != nil {
 		return nil, err
 	}
-	if h.templates, err = parseTemplates(h.languages); err != nil {
+	if h.templates, err = newTemplates(h.languages); err != nil {
 		return nil, err
 	}
 	// One-click unsubscribe requests from mail programs (RFC 8058) have any origin.

@@ -28,45 +28,28 @@ var staticFiles embed.FS
 // shared are the templates that every page uses: the layout and common parts.
 var shared = []string{"templates/layout.html", "templates/parts.html"}
 
-// templates are the pages of one language by file name, each combined with the shared templates.
-type templates map[string]*template.Template
+// templates are the pages of one language by file name. A page is combined with the shared templates and parsed when it
+// is first needed: all pages of a language take 12 MB. A test parses all.
+type templates map[string]func() (*template.Template, error)
 
-// parseTemplates parses the pages of each language when they are first needed. The files are the same for all, so only
-// English is parsed at once, to report errors.
-func parseTemplates(all *locale.Catalogs) (map[*locale.Language]func() (templates, error), error) {
-	parsed := make(map[*locale.Language]func() (templates, error))
-	for _, l := range all.Languages() {
-		parsed[l] = sync.OnceValues(func() (templates, error) { return parseLanguage(l) })
-	}
-	_, err := parsed[all.English()]()
-	return parsed, err
-}
-
-func parseLanguage(l *locale.Language) (templates, error) {
-	layout, err := template.New("").Funcs(functions(l)).ParseFS(templateFiles, shared...)
-	if err != nil {
-		return nil, fmt.Errorf("the layout: %w", err)
-	}
+func newTemplates(all *locale.Catalogs) (map[*locale.Language]templates, error) {
 	files, err := fs.Glob(templateFiles, "templates/*.html")
 	if err != nil {
 		return nil, err
 	}
-	all := make(templates)
-	for _, file := range files {
-		if slices.Contains(shared, file) {
-			continue
+	pages := make(map[*locale.Language]templates)
+	for _, l := range all.Languages() {
+		pages[l] = templates{}
+		for _, file := range files {
+			if slices.Contains(shared, file) {
+				continue
+			}
+			pages[l][strings.TrimSuffix(path.Base(file), ".html")] = sync.OnceValues(func() (*template.Template, error) {
+				return template.New("").Funcs(functions(l)).ParseFS(templateFiles, append(slices.Clip(shared), file)...)
+			})
 		}
-		name := strings.TrimSuffix(path.Base(file), ".html")
-		t, err := layout.Clone()
-		if err == nil {
-			t, err = t.ParseFS(templateFiles, file)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("the page %s: %w", name, err)
-		}
-		all[name] = t
 	}
-	return all, nil
+	return pages, nil
 }
 
 // assets are the style sheet and the scripts. Their names contain a hash of the content, so that browsers can cache

@@ -205,13 +205,13 @@ func (p *pageRequest) again(name string, content any, err error) error {
 
 // write renders into memory first: a page that fails midway becomes an error, not half a page.
 func (p *pageRequest) write(status int, name string, content any, wrong string) error {
-	pages, err := p.templates[p.lang]()
-	if err != nil {
-		return err
-	}
-	t, ok := pages[name]
+	parsed, ok := p.templates[p.lang][name]
 	if !ok {
 		return fmt.Errorf("there is no template %q", name)
+	}
+	t, err := parsed()
+	if err != nil {
+		return fmt.Errorf("the page %s: %w", name, err)
 	}
 	var text bytes.Buffer
 	if err := t.ExecuteTemplate(&text, "layout", p.frame(content, wrong)); err != nil {

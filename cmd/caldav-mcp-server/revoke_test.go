@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"sync"
@@ -53,6 +54,52 @@ func TestRevokedWhileSyncing(t *testing.T) {
 				owner.call(t, "unshare_calendar", map[string]string{"calendar_id": id, "username": "bob"})
 			})
 			f.homeTells(before, "404 Not Found")
+		}
+	})
+}
+
+// A command, in a process of its own, takes away access that the server has just granted several times. The next
+// request is refused.
+func TestRevokedByCommand(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, database string) {
+		run := func(stdin, command string) string { return call(t, on(database), stdin, strings.Fields(command)...) }
+		admin := firstClient(t, serve(t, append(on(database), "SHARES_NEED_ACCEPTANCE=false")))
+		const home, own, work = "/dav/calendars/bob/", "/dav/calendars/bob/personal/", "/dav/calendars/bob/work/"
+		shared := home + calendarNamed(t, admin, "Personal") + "/"
+		run("first password\n", "create-user bob --password-stdin")
+		run("", "create-calendar --user bob --name Work --address work")
+		run("", "share --user admin --calendar Personal --with bob")
+		token := func() (phone client, id string) {
+			var made struct{ ID, Token string }
+			text := run("", "create-token --user bob --name phone --json")
+			if err := json.Unmarshal([]byte(text), &made); err != nil || made.Token == "" {
+				t.Fatalf("%s: %v", text, err)
+			}
+			return newClient(t, admin.running, "bob", made.Token, ""), made.ID
+		}
+		phone, id := token()
+		tablet, _ := token()
+		bob := newClient(t, admin.running, "bob", "first password", "")
+		renewed := newClient(t, admin.running, "bob", "second password", "")
+		for _, c := range []struct {
+			client         client
+			path           string
+			stdin, command string
+			want           int
+		}{
+			{phone, own, "", "revoke-token " + id, http.StatusUnauthorized},
+			{tablet, home, "", "end-access bob", http.StatusUnauthorized},
+			{bob, own, "second password\n", "set-password bob --password-stdin", http.StatusUnauthorized},
+			{renewed, shared, "", "unshare --user admin --calendar Personal --with bob", http.StatusNotFound},
+			{renewed, work, "", "delete-calendar --user bob Work", http.StatusNotFound},
+			{renewed, home, "", "set-user bob --disabled true", http.StatusUnauthorized},
+		} {
+			for range 3 {
+				c.client.must(t, http.StatusMultiStatus, "PROPFIND", c.path, "", "Depth", "0")
+			}
+			run(c.stdin, c.command)
+			c.client.must(t, c.want, "PROPFIND", c.path, "", "Depth", "0")
 		}
 	})
 }

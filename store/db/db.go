@@ -93,6 +93,8 @@ type DB struct {
 	// may have changed.
 	Listen func(ctx context.Context, tell func(payload string)) error
 	close  func() error
+	// state identifies the content of the database, for [Kept].
+	state  func() (fileState, bool)
 	counts counts
 	// announcer is unused on SQLite.
 	announcer announcer

@@ -66,6 +66,7 @@ func openPostgres(ctx context.Context, where string, o Options, h Hooks) (*DB, e
 	d.Reads = &statements{engine: d.Engine, on: pool}
 	l := newBatcher(d.Reads, pool, d.Options.MaxConns)
 	d.Brief, d.Lists = l, unbatched{l}
+	d.state = unknownState
 	d.begin = beginPostgres(pool, newQueues(), d.Engine, d.Options.StatementTimeout)
 	d.close = pool.Close
 	d.Listen = d.listenOrPoll(listen.Of(config))

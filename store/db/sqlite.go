@@ -102,6 +102,11 @@ func openSQLite(ctx context.Context, where string, o Options, h Hooks) (*DB, err
 	d.begin = writer.begin
 	d.Listen = listenFile(path)
 	d.close = func() error { return errors.Join(d.Reads.Close(), readers.Close(), closeWriter()) }
+	// The first read creates the index of the log, which readStates needs.
+	if _, err := writer.Exec(ctx, "SELECT 1 FROM sqlite_schema"); err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	d.state = readStates(path)
 	return d, nil
 }
 
