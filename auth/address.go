@@ -38,7 +38,11 @@ type AddressStore interface {
 	// AddressHolder returns the first user by name, other than the given one, who has an address in lower case: as
 	// main or as additional one, verified or not. NotFound when there is none.
 	AddressHolder(ctx context.Context, address string, but calendar.UserID) (calendar.User, error)
+	// UsersAt is [calendar.Store.UsersAt].
+	UsersAt(ctx context.Context, mails, names []string) ([]calendar.UserAt, error)
 }
+
+func isAddress(text string) bool { return text != "" && validateEmail(text) == nil }
 
 // Addresses returns a user's additional mail addresses.
 func (s *Directory) Addresses(ctx context.Context, u calendar.User) ([]Address, error) {

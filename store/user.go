@@ -291,10 +291,12 @@ func (s userStore) SwapAddress(ctx context.Context, user calendar.UserID, addres
 
 // AddressHolder implements [auth.Store].
 func (s userStore) AddressHolder(ctx context.Context, address string, but calendar.UserID) (calendar.User, error) {
-	return db.RowOf(ctx, s.db.Reads, userColumns.scan, selectUsers+`WHERE u.id <> $2 AND u.id IN (
-		SELECT id FROM users WHERE lower(email) = $1
-		UNION SELECT user_id FROM addresses WHERE address = $1) ORDER BY u.name LIMIT 1`, address, but)
+	return db.RowOf(ctx, s.db.Reads, userColumns.scan, selectAddressHolder, address, but)
 }
+
+var selectAddressHolder = selectUsers + `WHERE u.id <> $2 AND u.id IN (
+	SELECT id FROM users WHERE lower(email) = $1
+	UNION SELECT user_id FROM addresses WHERE address = $1) ORDER BY u.name LIMIT 1`
 
 // selectAcquaintances has a SELECT for each direction, so that an index answers each.
 var selectAcquaintances = `SELECT c.id, ` + userColumns.list() + `
