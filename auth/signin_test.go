@@ -106,3 +106,52 @@ func TestSignInByUnknownAddressCostsAHash(t *testing.T) {
 		}
 	})
 }
+
+// Sign-in and invitations find the same user by an address, in all spellings.
+func TestAddressesFindOneUser(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ stored, typed, want string }{
+		{"ann@example.org", "Ann@Example.ORG", "ann"},
+		{"Ann@Example.ORG", "ann@example.org", "ann"},
+		{"Müller@example.org", "müller@example.org", "ann"},
+		{"MÜLLER@example.org", "Müller@example.org", "ann"},
+		{"Émile@example.org", "Émile@example.org", "ann"},
+		// The letters look the same, or are folded to ASCII by some rules: K is the Kelvin sign, ſ is a long s.
+		{"kate@example.org", "\u212Aate@example.org", "ann"},
+		{"\u212Aate@example.org", "kate@example.org", "ann"},
+		{"sam@example.org", "\u017Fam@example.org", ""},
+		{"anna@example.org", "\u0430nna@example.org", ""},         // a Cyrillic a
+		{"\u00E9mile@example.org", "e\u0301mile@example.org", ""}, // é in two characters
+		{"strasse@example.org", "straße@example.org", ""},
+	} {
+		t.Run(c.stored+" "+c.typed, func(t *testing.T) {
+			t.Parallel()
+			each(t, func(h *house) {
+				h.createUserAt("ann", c.stored)
+				invited := ""
+				found, err := h.Store.UsersAt(t.Context(), []string{strings.ToLower(c.typed)}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, u := range found {
+					invited += u.Name
+				}
+				entered := ""
+				switch err := h.signIn(t.Context(), c.typed, rightPassword); {
+				case err == nil:
+					entered = "ann"
+				case !errors.Is(err, auth.ErrUnauthorized):
+					t.Fatal(err)
+				}
+				if invited != c.want || entered != c.want {
+					t.Errorf("invitations find %q, sign-in finds %q; want %q", invited, entered, c.want)
+				}
+				// A second user takes the look-alike only if it is another address.
+				_, err = h.CreateUser(t.Context(), auth.NewUser{Name: "bob", Email: c.typed, Password: rightPassword})
+				if taken := err != nil; taken != (c.want != "") {
+					t.Errorf("a second user with %s: %v", c.typed, err)
+				}
+			})
+		})
+	}
+}
