@@ -66,7 +66,8 @@ func (s userStore) InsertUser(ctx context.Context, u calendar.User, h auth.Hash)
 	})
 }
 
-// ChangeUser implements [auth.Store]. Remembered credentials hold their user, so they are dropped.
+// ChangeUser implements [auth.Store]. Remembered credentials hold their user, so they are dropped. Enabling a user ends
+// DeleteLater.
 func (s userStore) ChangeUser(ctx context.Context, id calendar.UserID, e auth.UserEdit) error {
 	return s.transact(ctx, func(t *transaction) error {
 		disables := e.Disabled != nil && *e.Disabled
@@ -96,11 +97,25 @@ func (s userStore) ChangeUser(ctx context.Context, id calendar.UserID, e auth.Us
 		if err == nil && disables {
 			err = t.Run(ctx, dropCodes, id)
 		}
+		if err == nil && e.Disabled != nil && !disables {
+			err = t.Run(ctx, `DELETE FROM server_settings WHERE name = $1`, DeletionOf+string(id))
+		}
 		if err != nil {
 			return err
 		}
 		return t.credentialsChanged(ctx, id)
 	})
+}
+
+// DeletionOf is the prefix of the settings that name users whom the server deletes once their mails are sent. Their id
+// follows; the value is the name of the successor.
+const DeletionOf = "delete "
+
+// DeleteLater plans the deletion of a user who is disabled.
+func (s userStore) DeleteLater(ctx context.Context, id calendar.UserID, successor string) error {
+	return s.run(ctx, `INSERT INTO server_settings (name, value, changed)
+		SELECT $1, $2, $3 FROM users WHERE id = $4 AND disabled`+s.db.Engine.LockRows+`
+		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, DeletionOf+string(id), successor, s.now(), id)
 }
 
 // keepAdministrator refuses to remove the last administrator who can sign in. It locks all their rows, so that two
