@@ -236,6 +236,20 @@ func TestPoll(t *testing.T) {
 
 func unfolded(data []byte) string { return strings.ReplaceAll(string(data), "\r\n ", "") }
 
+// A whole day begins after the evening before, which in the west is the same day in UTC.
+func TestPollConflictsOfDaysInTheWest(t *testing.T) {
+	eachPoll(t, func(p *pollster) {
+		_, err := p.auth.ChangeUser(t.Context(), "ann", auth.UserEdit{Timezone: new("America/New_York")})
+		p.must(err)
+		p.put(callerOf(p.ann), p.cal, object("VEVENT", "d", "Dinner", "DTSTART:20260511T010000Z",
+			"DTEND:20260511T013000Z"))
+		v := p.create("start-0", "2026-05-10", "start-time-0", "21:00", "end-time-0", "22:00", "start-1", "2026-05-11",
+			"start-time-1", "", "start-2", "2080-05-01", "end-2", "2080-05-01")
+		p.get("polls/"+string(v.ID)).shows(http.StatusOK, "Sunday 10 May 2026, 21:00 – 22:00 You are busy then.").
+			hides("Monday 11 May 2026 You are busy", "2080 You are busy")
+	})
+}
+
 // Answers from two tabs overwrite nothing, and a form that is sent twice is one answer.
 func TestPollAnswersFromTwoTabs(t *testing.T) {
 	eachPoll(t, func(p *pollster) {
