@@ -34,6 +34,7 @@ var pollPersonColumns = columns[calendar.PollPerson]{
 	{"name", func(p *calendar.PollPerson) any { return &p.Name }},
 	{"address", func(p *calendar.PollPerson) any { return &p.Address }},
 	{"zone", func(p *calendar.PollPerson) any { return &p.Zone }},
+	{"language", func(p *calendar.PollPerson) any { return &p.Language }},
 	{"network", func(p *calendar.PollPerson) any { return &p.Network }},
 	{"created", func(p *calendar.PollPerson) any { return db.Seconds(&p.Created) }},
 	{"answers", func(p *calendar.PollPerson) any { return &p.Answers }},
@@ -112,9 +113,10 @@ func stalePoll(n int64, err error) error {
 
 func (t *transaction) insertPollPerson(ctx context.Context, p calendar.PollPerson) error {
 	return t.Run(ctx, `INSERT INTO poll_people (id, poll_id, link, invited, name, address, zone, network, created,
-		answers, changes, reminded, reminders) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0, 0)`,
+		answers, changes, reminded, reminders, language)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0, 0, $12)`,
 		p.ID, p.Poll, p.Link, p.Invited, p.Name, p.Address, p.Zone, p.Network, p.Created.Unix(), bytesOf(p.Answers),
-		p.Changes)
+		p.Changes, p.Language)
 }
 
 // checkPollPeople refuses too many people of a poll. The row of the poll is locked.
@@ -219,8 +221,9 @@ func (s pollStore) UpdatePollAnswer(
 		if err := t.lockPoll(ctx, p.Poll, now); err != nil {
 			return err
 		}
-		return stalePoll(t.Exec(ctx, `UPDATE poll_people SET zone = $3, answers = $4, changes = changes + 1
-			WHERE id = $1 AND changes = $2`, p.ID, p.Changes, p.Zone, bytesOf(p.Answers)))
+		return stalePoll(t.Exec(ctx, `UPDATE poll_people SET zone = $3, answers = $4, language = $5,
+			changes = changes + 1 WHERE id = $1 AND changes = $2`, p.ID, p.Changes, p.Zone, bytesOf(p.Answers),
+			p.Language))
 	})
 }
 

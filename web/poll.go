@@ -147,7 +147,7 @@ func (p pollAnswerPages) answer() error {
 	if err = p.fill(&c, r.Answers); err != nil {
 		return p.again("pollanswer", c, err)
 	}
-	r.Zone = c.Zone
+	r.Zone, r.Language = c.Zone, p.lang.Tag()
 	own, err := p.Polls.Answer(p.r.Context(), p.r.PathValue("answer"), r)
 	if err == nil {
 		return p.leadTo(pollRoot + own)

@@ -167,7 +167,8 @@ func (s *Service) Delete(ctx context.Context, u calendar.User, id calendar.PollI
 	return missing(s.Store.DeletePoll(ctx, u.ID, id))
 }
 
-// Cancel ends a poll without an event.
+// Cancel ends a poll without an event, and mails the people whom the owner asked. Addresses that strangers entered get
+// no mail.
 func (s *Service) Cancel(ctx context.Context, u calendar.User, id calendar.PollID) error {
 	v, err := s.Poll(ctx, u, id)
 	if err != nil || v.State == calendar.PollCancelled {
@@ -178,7 +179,13 @@ func (s *Service) Cancel(ctx context.Context, u calendar.User, id calendar.PollI
 	}
 	p := v.Poll
 	p.State, p.Ends = calendar.PollCancelled, s.now().Add(keptFor)
-	err = s.Store.SavePoll(ctx, p, nil, nil, limits, s.Outbox)
+	var asked []calendar.PollPerson
+	for _, one := range v.People {
+		if one.Invited {
+			asked = append(asked, one.PollPerson)
+		}
+	}
+	err = s.Store.SavePoll(ctx, p, nil, s.letters(p, asked), limits, s.Outbox)
 	if calendar.ReasonOf(err) == calendar.Stale {
 		err = ErrChanged
 	}
