@@ -51,8 +51,8 @@ type PollPerson struct {
 	// Invited is set if the owner named the person, with a mail address.
 	Invited       bool
 	Name, Address string
-	// Zone is the time zone that the person chose, Language the language of the page with the answers. Network is a hash
-	// of the network, to limit answers.
+	// Zone is the time zone that the person chose, Language is that of the page with the answers. Network is a hash of
+	// the network, to limit answers.
 	Zone, Language, Network string
 	Created                 time.Time
 	// Answers is the JSON of poll.Answers. Changes counts its versions; it is 0 before the first.
@@ -95,8 +95,8 @@ type Polls interface {
 	// AddPollAnswer adds a person with answers to a poll. Stale if the poll takes none any more, TooLarge if that would
 	// exceed a limit.
 	AddPollAnswer(ctx context.Context, p PollPerson, most PollLimits) error
-	// UpdatePollAnswer writes Zone, Language and Answers of a person whose answers have the same version. Stale if they have
-	// another one or the poll takes none any more, TooLarge after too many changes.
+	// UpdatePollAnswer writes Zone, Language and Answers of a person whose answers have the same version. Stale if they
+	// have another one or the poll takes none any more, TooLarge after too many changes.
 	UpdatePollAnswer(ctx context.Context, p PollPerson, now time.Time, most PollLimits) error
 	// RemindPoll queues reminders for people of an open poll and counts them. Stale, and no letter, if the poll takes
 	// no answers or a person has other Reminders: another process was faster.

@@ -52,8 +52,8 @@ func (b *bundle) makePoll(owner calendar.User, people ...string) (calendar.Poll,
 func (b *bundle) pollPerson(p calendar.Poll, name, network string) calendar.PollPerson {
 	id := b.id("person")
 	return calendar.PollPerson{
-		ID: calendar.PollPersonID(id), Poll: p.ID, Link: "link of " + id, Name: name, Zone: "Asia/Tokyo", Language: "pl",
-		Network: network, Created: b.now(), Answers: []byte(`{"1":"yes"}`), Changes: 1,
+		ID: calendar.PollPersonID(id), Poll: p.ID, Link: "link of " + id, Name: name, Zone: "Asia/Tokyo",
+		Language: "pl", Network: network, Created: b.now(), Answers: []byte(`{"1":"yes"}`), Changes: 1,
 		Reminded: time.Unix(0, 0).UTC(),
 	}
 }

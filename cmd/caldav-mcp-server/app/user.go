@@ -88,7 +88,7 @@ func (h *App) IsDeletedLater(ctx context.Context, u calendar.User) (bool, error)
 	return slices.ContainsFunc(all, func(s store.Setting) bool { return s.Name == store.DeletionOf+string(u.ID) }), err
 }
 
-// FinishDeletions deletes the users that DeleteUser left, once their mails are sent. A user who was enabled again stays.
+// FinishDeletions deletes the users that DeleteUser left, once their mails are sent. A user who was enabled stays.
 // Several processes can run it at once.
 func (h *App) FinishDeletions(ctx context.Context) error {
 	all, err := h.Store.Settings(ctx)
