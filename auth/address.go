@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"time"
+	"unicode"
 
 	"caldav-mcp-server/calendar"
 )
@@ -38,7 +39,25 @@ type AddressStore interface {
 	// AddressHolder returns the first user by name, other than the given one, who has an address in lower case: as
 	// main or as additional one, verified or not. NotFound when there is none.
 	AddressHolder(ctx context.Context, address string, but calendar.UserID) (calendar.User, error)
+	// UsersAt is [calendar.Store.UsersAt].
+	UsersAt(ctx context.Context, mails, names []string) ([]calendar.UserAt, error)
 }
+
+// stored returns a main mail address as it is stored. Letters beyond ASCII are in lower case: databases fold only
+// ASCII, and look addresses up in lower case.
+func stored(address string) string {
+	return strings.Map(func(r rune) rune {
+		if r <= unicode.MaxASCII {
+			return r
+		}
+		return unicode.ToLower(r)
+	}, address)
+}
+
+func isAddress(text string) bool { return text != "" && validateEmail(text) == nil }
+
+// sameAddress reports whether two mail addresses find the same user. [strings.EqualFold] equates more of them.
+func sameAddress(a, b string) bool { return strings.ToLower(a) == strings.ToLower(b) }
 
 // Addresses returns a user's additional mail addresses.
 func (s *Directory) Addresses(ctx context.Context, u calendar.User) ([]Address, error) {
@@ -62,7 +81,7 @@ func (s *Directory) AddAddress(ctx context.Context, u calendar.User, text string
 	if len(all) >= maxAddresses {
 		return invalid("there are %d addresses already; remove one first", maxAddresses)
 	}
-	if strings.EqualFold(text, u.Email) {
+	if sameAddress(text, u.Email) {
 		return errHas(text)
 	}
 	err = s.store.InsertAddress(ctx, u.ID, Address{Text: text, Created: s.seconds()})
@@ -100,7 +119,7 @@ func (s *Directory) MainAddress(ctx context.Context, u calendar.User, text strin
 // CheckAddress refuses a main mail address that another user has, verified or not: an address that two users have
 // belongs to neither. A user who has such an address already keeps it.
 func (s *Directory) CheckAddress(ctx context.Context, u calendar.User, text string) error {
-	if text == "" || strings.EqualFold(text, u.Email) {
+	if text == "" || sameAddress(text, u.Email) {
 		return nil
 	}
 	holder, err := s.store.AddressHolder(ctx, strings.ToLower(text), u.ID)

@@ -79,21 +79,25 @@ type Entry struct {
 // Done reports whether there is a session.
 func (e Entry) Done() bool { return e.Secret != "" }
 
-// SignIn checks a name and a password and returns a session or the first step to one. It fails like
-// [Verifier.VerifyBasic].
+// SignIn checks a password with a name or a mail address, and returns a session or the first step to one. It fails
+// like [Verifier.VerifyBasic]. A throttled request reads nothing from the store.
 func (s *SignInFlow) SignIn(ctx context.Context, user, password string, from netip.Addr,
 	browser string,
 ) (Entry, error) {
-	user, err := s.directory.nameOf(ctx, user)
+	l := login{strings.ToLower(user), password, from}
+	if err := s.verifier.admits(l); err != nil {
+		return Entry{}, err
+	}
+	name, err := s.directory.nameOf(ctx, l.typed)
 	if err != nil {
 		return Entry{}, err
 	}
 	// Read before the password is checked, so that a change in between invalidates the second step as well.
-	generation, err := s.verifier.generation(ctx, strings.ToLower(user))
+	generation, err := s.verifier.generation(ctx, name)
 	if err != nil {
 		return Entry{}, err
 	}
-	c, err := s.verifier.verifyPassword(ctx, user, password, from)
+	c, err := s.verifier.verifyLogin(ctx, l, name)
 	if err != nil {
 		return Entry{}, err
 	}

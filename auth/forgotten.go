@@ -20,7 +20,7 @@ func (s *SignInFlow) AskForReset(typed string, from netip.Addr) error {
 
 // ResetLink returns a link for a user who has forgotten the password, or who was invited and has lost the invitation:
 // then it is another invitation, also when the first has expired, but not when an administrator cancelled it. typed is
-// the name or the main mail address. NotFound if the user does not exist, cannot sign in, has no mail address or signs
+// the name or a mail address. NotFound if the user does not exist, cannot sign in, has no mail address or signs
 // in without a password, and if several users have the address.
 func (s *Directory) ResetLink(ctx context.Context, typed string) (PasswordLink, Secret, error) {
 	name, err := s.nameOf(ctx, typed)
@@ -55,20 +55,18 @@ func (s *Directory) ResetLink(ctx context.Context, typed string) (PasswordLink, 
 }
 
 // nameOf returns the name of the user that a person means on the sign-in page: the text itself, or the name of the only
-// user with this main mail address.
+// user with this mail address. It finds the same user as an invitation to the address.
 func (s *Directory) nameOf(ctx context.Context, typed string) (string, error) {
-	if !strings.Contains(typed, "@") {
+	if !isAddress(typed) {
 		return typed, nil
 	}
-	all, err := s.UserNames(ctx)
-	if err != nil || slices.ContainsFunc(all, func(u calendar.User) bool { return strings.EqualFold(u.Name, typed) }) {
-		return typed, err
+	typed = strings.ToLower(typed)
+	found, err := s.store.UsersAt(ctx, []string{typed}, []string{typed})
+	named := func(u calendar.UserAt) bool { return u.Name == typed }
+	if err != nil || len(found) != 1 || slices.ContainsFunc(found, named) {
+		return typed, during("looking up the mail address", err)
 	}
-	all = slices.DeleteFunc(all, func(u calendar.User) bool { return !strings.EqualFold(u.Email, typed) })
-	if len(all) != 1 {
-		return typed, nil
-	}
-	return all[0].Name, nil
+	return found[0].Name, nil
 }
 
 func errNoReset() error {

@@ -140,7 +140,11 @@ func (s *SessionManager) Session(ctx context.Context, secret string) (Session, e
 // Prove re-authenticates a signed-in user by password and, if a second factor is set up, a code of the app or a
 // recovery code.
 func (s *SignInFlow) Prove(ctx context.Context, session Session, password, code string, from netip.Addr) error {
-	c, err := s.verifier.verifyPassword(ctx, session.User.Name, password, from)
+	l := login{session.User.Name, password, from}
+	if err := s.verifier.admits(l); err != nil {
+		return err
+	}
+	c, err := s.verifier.verifyLogin(ctx, l, session.User.Name)
 	if err != nil {
 		return err
 	}

@@ -78,14 +78,28 @@ func (t *throttle) take(p pair) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now, site := t.now(), siteOf(p.network)
-	wait := max(t.pairs.wait(p, now), t.nets.wait(p.network, now), t.sites.wait(site, now))
-	if wait > 0 {
-		return &ThrottledError{RetryAfter: wait}
+	if err := t.refusal(p, now); err != nil {
+		return err
 	}
 	t.pairs.take(p, now)
 	t.nets.take(p.network, now)
 	t.sites.take(site, now)
 	t.wrongs.take(site, now)
+	return nil
+}
+
+// check refuses a guess that take would refuse. It pays nothing.
+func (t *throttle) check(p pair) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.refusal(p, t.now())
+}
+
+func (t *throttle) refusal(p pair, now time.Time) error {
+	wait := max(t.pairs.wait(p, now), t.nets.wait(p.network, now), t.sites.wait(siteOf(p.network), now))
+	if wait > 0 {
+		return &ThrottledError{RetryAfter: wait}
+	}
 	return nil
 }
 

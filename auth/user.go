@@ -73,8 +73,8 @@ func (s *Directory) CreateUser(ctx context.Context, n NewUser) (calendar.User, e
 		}
 	}
 	u := calendar.User{
-		ID: calendar.UserID(s.newID()), Name: name, DisplayName: n.DisplayName, Email: n.Email, Timezone: n.Timezone,
-		Created: s.seconds(), Admin: n.Admin, Room: n.Room,
+		ID: calendar.UserID(s.newID()), Name: name, DisplayName: n.DisplayName, Email: stored(n.Email),
+		Timezone: n.Timezone, Created: s.seconds(), Admin: n.Admin, Room: n.Room,
 		Language: n.Language, BrowserLanguage: n.BrowserLanguage, WeekStart: n.WeekStart, View: n.View,
 	}
 	err = reworded(s.store.InsertUser(ctx, u, h), calendar.Exists, "there is a user %q already", name)
@@ -176,6 +176,7 @@ func (s *Directory) ChangeUser(ctx context.Context, name string, e UserEdit) (ca
 		if err := s.CheckAddress(ctx, u, *e.Email); err != nil {
 			return u, err
 		}
+		e.Email = new(stored(*e.Email))
 	}
 	if e.Admin != nil && *e.Admin {
 		if err := notARoom(u); err != nil {

@@ -63,19 +63,41 @@ func (s *Verifier) VerifyBasic(ctx context.Context, user, password string, from 
 	})
 }
 
-// verifyPassword authenticates a person by name and password, for signing in.
-func (s *Verifier) verifyPassword(ctx context.Context, user, password string,
-	from netip.Addr,
-) (calendar.Caller, error) {
-	name, err := CanonicalName(user)
-	if err != nil || password == "" || len(password) > maxPassword {
-		return calendar.Caller{}, ErrUnauthorized
+// login is the text that a person typed to sign in. A user has several: their name, and each mail address.
+type login struct {
+	// typed is the name or mail address, in lower case.
+	typed, password string
+	from            netip.Addr
+}
+
+// possible reports whether a user can have the login. A quick refusal of another one reveals nothing about the store.
+func (l login) possible() bool {
+	return (userName.MatchString(l.typed) || isAddress(l.typed)) && l.password != "" && len(l.password) <= maxPassword
+}
+
+// pair counts guesses by the text that was typed. A count by user would show which name belongs to an address.
+func (l login) pair() pair { return pair{account("user " + l.typed), networkOf(l.from)} }
+
+func (s *Verifier) loginDigest(l login) digest {
+	return s.memory.digest("password", l.typed, l.password)
+}
+
+// admits refuses a login that no user can have, or that the throttle would refuse. It pays and reads nothing.
+func (s *Verifier) admits(l login) error {
+	if !l.possible() {
+		return ErrUnauthorized
 	}
+	if s.memory.knows(s.loginDigest(l)) {
+		return nil
+	}
+	return s.throttle.check(l.pair())
+}
+
+// verifyLogin authenticates the user with this name, for signing in.
+func (s *Verifier) verifyLogin(ctx context.Context, l login, name string) (calendar.Caller, error) {
 	return s.verify(ctx, attempt{
-		digest: s.memory.digest("password", name, password), subject: Subject{Name: name}, secret: password,
-		decoy: true,
-		pair:  pair{account("user " + name), networkOf(from)},
-		load:  func(ctx context.Context) (Credential, error) { return s.store.PasswordByName(ctx, name) },
+		digest: s.loginDigest(l), subject: Subject{Name: name}, secret: l.password, decoy: true, pair: l.pair(),
+		load: func(ctx context.Context) (Credential, error) { return s.store.PasswordByName(ctx, name) },
 	})
 }
 

@@ -43,8 +43,8 @@ const MethodEnded = "WEBHOOK-ENDED"
 // Data is the calendar's ID.
 const MethodOffered = "CALENDAR-OFFERED"
 
-// MethodPoll is not an iTIP method: the letter asks a person to answer a poll. Its Data is the id of the person; its
-// text is written when it is sent.
+// MethodPoll is not an iTIP method: the letter asks a person to answer a poll, or says that the poll was cancelled. Its
+// Data is the id of the person; its text is written when it is sent.
 const MethodPoll = "POLL"
 
 // PollMail is the text of a letter of MethodPoll.

@@ -114,6 +114,17 @@ func TestOutboxPlan(t *testing.T) {
 	}
 }
 
+// TestAddressPlan: the user with a mail address is found without a scan of all users.
+func TestAddressPlan(t *testing.T) {
+	t.Parallel()
+	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
+	for _, text := range []string{usersWithMail.slotted, usersNamed.slotted, selectAddressHolder} {
+		if steps := strings.Join(plan(t, s, text), "\n"); strings.Contains(steps, "SCAN users") {
+			t.Errorf("%s\ntakes these steps:\n%s", text, steps)
+		}
+	}
+}
+
 // TestJournalPlan: the history of one object is found without scanning the calendar's.
 func TestJournalPlan(t *testing.T) {
 	t.Parallel()

@@ -27,6 +27,7 @@ type Options = db.Options
 type Store struct {
 	*database
 	bookingPageStore
+	pollStore
 	calendarStore
 	credentialStore
 	mirrorStore
@@ -65,6 +66,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	return &Store{
 		database:         s,
 		bookingPageStore: bookingPageStore{s},
+		pollStore:        pollStore{s},
 		calendarStore:    calendarStore{s},
 		credentialStore:  credentialStore{s},
 		mirrorStore:      mirrorStore{s},

@@ -66,7 +66,8 @@ func (s userStore) InsertUser(ctx context.Context, u calendar.User, h auth.Hash)
 	})
 }
 
-// ChangeUser implements [auth.Store]. Remembered credentials hold their user, so they are dropped.
+// ChangeUser implements [auth.Store]. Remembered credentials hold their user, so they are dropped. Enabling a user ends
+// DeleteLater.
 func (s userStore) ChangeUser(ctx context.Context, id calendar.UserID, e auth.UserEdit) error {
 	return s.transact(ctx, func(t *transaction) error {
 		disables := e.Disabled != nil && *e.Disabled
@@ -96,11 +97,25 @@ func (s userStore) ChangeUser(ctx context.Context, id calendar.UserID, e auth.Us
 		if err == nil && disables {
 			err = t.Run(ctx, dropCodes, id)
 		}
+		if err == nil && e.Disabled != nil && !disables {
+			err = t.Run(ctx, `DELETE FROM server_settings WHERE name = $1`, DeletionOf+string(id))
+		}
 		if err != nil {
 			return err
 		}
 		return t.credentialsChanged(ctx, id)
 	})
+}
+
+// DeletionOf is the prefix of the settings that name users whom the server deletes once their mails are sent. Their id
+// follows; the value is the name of the successor.
+const DeletionOf = "delete "
+
+// DeleteLater plans the deletion of a user who is disabled.
+func (s userStore) DeleteLater(ctx context.Context, id calendar.UserID, successor string) error {
+	return s.run(ctx, `INSERT INTO server_settings (name, value, changed)
+		SELECT $1, $2, $3 FROM users WHERE id = $4 AND disabled`+s.db.Engine.LockRows+`
+		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, DeletionOf+string(id), successor, s.now(), id)
 }
 
 // keepAdministrator refuses to remove the last administrator who can sign in. It locks all their rows, so that two
@@ -291,10 +306,12 @@ func (s userStore) SwapAddress(ctx context.Context, user calendar.UserID, addres
 
 // AddressHolder implements [auth.Store].
 func (s userStore) AddressHolder(ctx context.Context, address string, but calendar.UserID) (calendar.User, error) {
-	return db.RowOf(ctx, s.db.Reads, userColumns.scan, selectUsers+`WHERE u.id <> $2 AND u.id IN (
-		SELECT id FROM users WHERE lower(email) = $1
-		UNION SELECT user_id FROM addresses WHERE address = $1) ORDER BY u.name LIMIT 1`, address, but)
+	return db.RowOf(ctx, s.db.Reads, userColumns.scan, selectAddressHolder, address, but)
 }
+
+var selectAddressHolder = selectUsers + `WHERE u.id <> $2 AND u.id IN (
+	SELECT id FROM users WHERE lower(email) = $1
+	UNION SELECT user_id FROM addresses WHERE address = $1) ORDER BY u.name LIMIT 1`
 
 // selectAcquaintances has a SELECT for each direction, so that an index answers each.
 var selectAcquaintances = `SELECT c.id, ` + userColumns.list() + `
@@ -317,4 +334,76 @@ func (s userStore) Acquaintances(ctx context.Context, user calendar.UserID) ([]c
 	return db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(a *calendar.Acquaintance) []any {
 		return append([]any{&a.Calendar}, userColumns.fields(&a.User)...)
 	}), selectAcquaintances, user)
+}
+
+var (
+	selectGroups = selectUsers + `WHERE u.is_group`
+
+	selectGroupsOf = selectGroups + ` AND u.id IN (SELECT group_id FROM group_members WHERE user_id = $1)
+		ORDER BY u.name`
+
+	selectMembers = selectUsers + `WHERE u.id IN (SELECT user_id FROM group_members WHERE group_id = $1)
+		ORDER BY u.name`
+)
+
+// Groups implements [auth.GroupStore].
+func (s userStore) Groups(ctx context.Context) ([]calendar.User, error) {
+	return db.RowsOf(ctx, s.db.Reads, userColumns.scan, selectGroups+` ORDER BY u.name`)
+}
+
+// GroupByName implements [auth.GroupStore] and [calendar.Directory].
+func (s userStore) GroupByName(ctx context.Context, name string) (calendar.User, error) {
+	return db.RowOf(ctx, s.db.Reads, userColumns.scan, selectGroups+` AND u.name = $1`, name)
+}
+
+// GroupsOf implements [calendar.Directory].
+func (s userStore) GroupsOf(ctx context.Context, user calendar.UserID) ([]calendar.User, error) {
+	return db.RowsOf(ctx, s.db.Reads, userColumns.scan, selectGroupsOf, user)
+}
+
+// Members implements [auth.GroupStore] and [calendar.Directory].
+func (s userStore) Members(ctx context.Context, group calendar.UserID) ([]calendar.User, error) {
+	return db.RowsOf(ctx, s.db.Reads, userColumns.scan, selectMembers, group)
+}
+
+// InGroup implements [calendar.Tx].
+func (t userTx) InGroup(ctx context.Context, group, user calendar.UserID) (bool, error) {
+	n, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM group_members
+		WHERE group_id = $1 AND user_id = $2`, group, user)
+	return n > 0, err
+}
+
+// PutMember implements [auth.GroupStore].
+func (s userStore) PutMember(ctx context.Context, group, user calendar.UserID, at time.Time) (added bool, err error) {
+	err = s.transact(ctx, func(t *transaction) error {
+		if err := t.lockGroup(ctx, group); err != nil {
+			return err
+		}
+		n, err := t.Exec(ctx, `INSERT INTO group_members (group_id, user_id, created) VALUES ($1, $2, $3)
+			ON CONFLICT DO NOTHING`, group, user, at.Unix())
+		if added = n > 0; err != nil || !added {
+			return err
+		}
+		// A member who rejoins gets back the calendars that they had left.
+		if err := t.Run(ctx, `DELETE FROM group_leavers WHERE user_id = $2
+			AND calendar_id IN (SELECT calendar_id FROM invitations WHERE user_id = $1)`, group, user); err != nil {
+			return err
+		}
+		return t.recomputeShares(ctx, sharesOfUser(user))
+	})
+	return added, err
+}
+
+// DropMember implements [auth.GroupStore].
+func (s userStore) DropMember(ctx context.Context, group, user calendar.UserID) error {
+	return s.transact(ctx, func(t *transaction) error {
+		if err := t.lockGroup(ctx, group); err != nil {
+			return err
+		}
+		if err := db.ExpectRow(t.Exec(ctx, `DELETE FROM group_members WHERE group_id = $1 AND user_id = $2`, group,
+			user)); err != nil {
+			return err
+		}
+		return t.recomputeShares(ctx, sharesOfUser(user))
+	})
 }

@@ -531,8 +531,9 @@ func (p bookingPages) content(ctx context.Context, v booking.View) (c bookingCon
 		lengths = append(lengths, strconv.Itoa(m))
 	}
 	c.Lengths = strings.Join(lengths, ", ")
-	for _, way := range []rules.Together{rules.AnyOfUs, rules.AllOfUs} {
-		c.Ways = append(c.Ways, choice{string(way), p.lang.Text(wayTexts[way]), way == v.Together})
+	c.Ways = []choice{
+		{string(rules.AnyOfUs), p.lang.Text("booking.together-any"), v.Together == rules.AnyOfUs},
+		{string(rules.AllOfUs), p.lang.Text("booking.together-all"), v.Together == rules.AllOfUs},
 	}
 	for _, one := range v.People {
 		c.Names += one.Name + "\n"
@@ -585,16 +586,11 @@ var accessTexts = map[rules.Access]string{
 	rules.Public: "booking.access-public", rules.Secret: "booking.access-secret", rules.Users: "booking.access-users",
 }
 
-// wayTexts are the ids of the words for the ways to meet, answerTexts for the answers of people.
-var (
-	wayTexts = map[rules.Together]string{
-		rules.Alone: "", rules.AnyOfUs: "booking.together-any", rules.AllOfUs: "booking.together-all",
-	}
-	answerTexts = map[calendar.BookingAnswer]string{
-		calendar.NotAnswered: "booking.answer-none", calendar.Agreed: "booking.answer-yes",
-		calendar.Refused: "booking.answer-no",
-	}
-)
+// answerTexts are the ids of the words for the answers of people.
+var answerTexts = map[calendar.BookingAnswer]string{
+	calendar.NotAnswered: "booking.answer-none", calendar.Agreed: "booking.answer-yes",
+	calendar.Refused: "booking.answer-no",
+}
 
 // mostAsked is the number of questions in the form.
 const mostAsked = 5

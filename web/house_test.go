@@ -120,6 +120,8 @@ type browser struct {
 	agent  string
 	// https tells that the browser thinks it comes by https, so that its cookies do.
 	https bool
+	// language is the Accept-Language of its requests, or "".
+	language string
 }
 
 func (h *house) browser() *browser {
@@ -183,6 +185,9 @@ func (b *browser) post(path string, fields ...string) shown {
 func (b *browser) send(r *http.Request) shown {
 	b.Helper()
 	r.Header.Set("User-Agent", b.agent)
+	if b.language != "" {
+		r.Header.Set("Accept-Language", b.language)
+	}
 	if r.Header.Get("Accept") == "" {
 		r.Header.Set("Accept", "text/html,*/*;q=0.8")
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/auth/oauth"
 	"caldav-mcp-server/calendar"
 )
@@ -168,4 +169,170 @@ func sendJSON(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(data) // the client may have gone
+}
+
+// The well-known paths of RFC 9728 and RFC 8414. Per the RFCs, hosts append the path of the issuer or of the MCP
+// endpoint; some omit it. Some look for the issuer's document on the MCP endpoint's host, and some for OpenID's.
+const (
+	wellKnown         = "/.well-known/"
+	resourceWellKnown = wellKnown + "oauth-protected-resource"
+	serverWellKnown   = wellKnown + "oauth-authorization-server"
+	openIDWellKnown   = wellKnown + "openid-configuration"
+)
+
+var discovery = [...]string{resourceWellKnown, serverWellKnown, openIDWellKnown}
+
+// FirstScopes are the scopes that clients should request first, enough for everyday work. Sharing calendars and writing
+// to others require another request.
+const FirstScopes = calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeDelete
+
+// ResourceMetadata returns the address of a resource's metadata (RFC 9728 §3.1).
+func ResourceMetadata(resource auth.Resource) string {
+	u, err := url.Parse(string(resource))
+	if err != nil {
+		return ""
+	}
+	u.Path = resourceWellKnown + u.Path
+	return u.String()
+}
+
+var (
+	grantTypes  = []string{"authorization_code", "refresh_token"}
+	answerTypes = []string{"code"}
+)
+
+// resourceDocument describes the MCP endpoint (RFC 9728 §2).
+type resourceDocument struct {
+	Resource auth.Resource `json:"resource"`
+	Servers  []string      `json:"authorization_servers"`
+	Scopes   []string      `json:"scopes_supported"`
+	Methods  []string      `json:"bearer_methods_supported"`
+	Name     string        `json:"resource_name"`
+}
+
+// serverDocument describes the authorization server (RFC 8414 §2).
+type serverDocument struct {
+	Issuer            string          `json:"issuer"`
+	Authorize         string          `json:"authorization_endpoint"`
+	Token             string          `json:"token_endpoint"`
+	Register          string          `json:"registration_endpoint"`
+	Revoke            string          `json:"revocation_endpoint"`
+	Introspect        string          `json:"introspection_endpoint"`
+	Scopes            []string        `json:"scopes_supported"`
+	AnswerTypes       []string        `json:"response_types_supported"`
+	AnswerModes       []string        `json:"response_modes_supported"`
+	GrantTypes        []string        `json:"grant_types_supported"`
+	Challenges        []string        `json:"code_challenge_methods_supported"`
+	Methods           []oauth.Method  `json:"token_endpoint_auth_methods_supported"`
+	RevokeMethods     []oauth.Method  `json:"revocation_endpoint_auth_methods_supported"`
+	IntrospectMethods []oauth.Method  `json:"introspection_endpoint_auth_methods_supported"`
+	Described         bool            `json:"client_id_metadata_document_supported"`
+	IssuerInAnswer    bool            `json:"authorization_response_iss_parameter_supported"`
+	Resources         []auth.Resource `json:"protected_resources"`
+}
+
+func describeResource(site oauth.Site) any {
+	return resourceDocument{
+		site.Resource, []string{site.Issuer}, auth.ScopeNames(FirstScopes), []string{"header"}, "Calendars",
+	}
+}
+
+func (h *Handler) describeServer(site oauth.Site) any {
+	return serverDocument{
+		Issuer:    site.Issuer,
+		Authorize: site.Issuer + authorizePath, Token: site.Issuer + exchangePath, Register: site.Issuer + registerPath,
+		Revoke: site.Issuer + revokePath, Introspect: site.Issuer + introspectPath,
+		// Hosts that want refresh tokens request offline_access if it is listed; every client gets them.
+		Scopes:      append(auth.ScopeNames(calendar.ScopeAll), "offline_access"),
+		AnswerTypes: answerTypes, AnswerModes: []string{"query"}, GrantTypes: grantTypes, Challenges: []string{"S256"},
+		Methods: oauth.Methods(), RevokeMethods: oauth.Methods(), IntrospectMethods: oauth.Methods(),
+		Described: h.OAuth.Describes(), IssuerInAnswer: true, Resources: []auth.Resource{site.Resource},
+	}
+}
+
+// isDiscovery reports whether a path is one of the well-known paths.
+func isDiscovery(path string) bool {
+	return slices.ContainsFunc(discovery[:], func(at string) bool {
+		rest, ok := strings.CutPrefix(path, at)
+		return ok && (rest == "" || rest[0] == '/')
+	})
+}
+
+// DiscoveryRoutes are the patterns of the paths that [Handler.Discovery] serves.
+func DiscoveryRoutes() []string {
+	var routes []string
+	for _, at := range discovery {
+		routes = append(routes, at, at+"/{path}")
+	}
+	return routes
+}
+
+// AnyOrigin reports whether pages of every origin may read a path, because it is public.
+func (h *Handler) AnyOrigin(path string) bool { return isDiscovery(h.within(path)) }
+
+// Discovery serves the metadata at either door and passes other requests on.
+func (h *Handler) Discovery(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path := h.within(r.URL.Path); isDiscovery(path) {
+			h.discover(w, r, path)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// discover serves a metadata document.
+func (h *Handler) discover(w http.ResponseWriter, r *http.Request, path string) {
+	site, ok := h.site(r)
+	if !ok {
+		http.Error(w, "there is no OAuth here", http.StatusNotFound)
+		return
+	}
+	if r.Header.Get("Origin") != "" {
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+	}
+	if r.Method == http.MethodOptions {
+		w.Header().Set("Access-Control-Allow-Methods", "GET, HEAD")
+		w.Header().Set("Access-Control-Allow-Headers", "*")
+		w.Header().Set("Access-Control-Max-Age", "7200")
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	document := h.document(site, path)
+	if document == nil {
+		http.Error(w, "there is nothing here", http.StatusNotFound)
+		return
+	}
+	if allowedMethod(w, r, []string{http.MethodGet, http.MethodHead, http.MethodOptions}) {
+		w.Header().Set("Cache-Control", "max-age=300")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		sendJSON(w, http.StatusOK, document)
+	}
+}
+
+// document returns the document at a well-known path, or nil.
+func (h *Handler) document(site oauth.Site, path string) any {
+	endpoint := pathOf(string(site.Resource))
+	if of, ok := strings.CutPrefix(path, resourceWellKnown); ok {
+		if slices.Contains([]string{"", endpoint}, of) {
+			return describeResource(site)
+		}
+		return nil
+	}
+	for _, at := range []string{serverWellKnown, openIDWellKnown} {
+		of, ok := strings.CutPrefix(path, at)
+		if ok && slices.Contains([]string{"", pathOf(site.Issuer), endpoint}, of) {
+			return h.describeServer(site)
+		}
+	}
+	return nil
+}
+
+// pathOf returns the path of an address without a trailing slash.
+func pathOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimRight(u.Path, "/")
 }

@@ -236,6 +236,20 @@ func TestPoll(t *testing.T) {
 
 func unfolded(data []byte) string { return strings.ReplaceAll(string(data), "\r\n ", "") }
 
+// A whole day begins after the evening before, which in the west is the same day in UTC.
+func TestPollConflictsOfDaysInTheWest(t *testing.T) {
+	eachPoll(t, func(p *pollster) {
+		_, err := p.auth.ChangeUser(t.Context(), "ann", auth.UserEdit{Timezone: new("America/New_York")})
+		p.must(err)
+		p.put(callerOf(p.ann), p.cal, object("VEVENT", "d", "Dinner", "DTSTART:20260511T010000Z",
+			"DTEND:20260511T013000Z"))
+		v := p.create("start-0", "2026-05-10", "start-time-0", "21:00", "end-time-0", "22:00", "start-1", "2026-05-11",
+			"start-time-1", "", "start-2", "2080-05-01", "end-2", "2080-05-01")
+		p.get("polls/"+string(v.ID)).shows(http.StatusOK, "Sunday 10 May 2026, 21:00 – 22:00 You are busy then.").
+			hides("Monday 11 May 2026 You are busy", "2080 You are busy")
+	})
+}
+
 // Answers from two tabs overwrite nothing, and a form that is sent twice is one answer.
 func TestPollAnswersFromTwoTabs(t *testing.T) {
 	eachPoll(t, func(p *pollster) {
@@ -384,7 +398,31 @@ func TestPollLinksAreHidden(t *testing.T) {
 	})
 }
 
-// A poll takes no answers after its last day or once it is cancelled. Letters that wait are not sent then.
+// When a poll is cancelled, the people whom its owner asked get a mail, in the language of their answer or of the poll.
+// Addresses that strangers entered get none. A second click mails nothing.
+func TestPollCancelIsMailed(t *testing.T) {
+	eachPoll(t, func(p *pollster) {
+		v := p.create("people", "Eve <eve@example.com>\nmia@example.com", "language", "fr")
+		p.outbox()
+		eve := p.house.browser()
+		eve.language = "de"
+		form := eve.get(p.link(v, "eve@example.com")).shows(http.StatusOK)
+		eve.post(p.link(v, "eve@example.com"), "changes", hiddenField(form, "changes"), poll.FieldOf(1), "yes").
+			shows(http.StatusOK)
+		p.give("/poll/"+v.Link, []string{"yes", "", ""}, "name", "Tom", "address", "tom@example.com")
+		for range 2 {
+			p.post("polls/"+string(v.ID), "do", "cancel").shows(http.StatusOK, "This poll was cancelled")
+		}
+		got := strings.Join(p.outbox(), "\n")
+		want := "eve@example.com POLL Umfrage abgebrochen: Walk\nMs ann hat die Umfrage zu „Walk“ abgebrochen.\n\n" +
+			"mia@example.com POLL Sondage annulé : Walk\nMs ann a annulé le sondage pour « Walk ».\n"
+		if got != want {
+			t.Errorf("mailed %q, want %q", got, want)
+		}
+	})
+}
+
+// A poll takes no answers after its last day or once it is cancelled. Letters that wait do not ask any more then.
 func TestPollCloses(t *testing.T) {
 	eachPoll(t, func(p *pollster) {
 		v := p.create()
@@ -396,7 +434,7 @@ func TestPollCloses(t *testing.T) {
 		b.post("/poll/"+cancelled.Link, "name", "Tom", "time-1", "yes").
 			shows(http.StatusUnprocessableEntity, "no more answers")
 		mails := p.outbox()
-		if len(mails) != 4 || strings.Count(strings.Join(mails, "\n"), "POLL nothing") != 2 {
+		if len(mails) != 4 || strings.Count(strings.Join(mails, "\n"), "POLL Poll cancelled: Swim") != 2 {
 			t.Errorf("mailed: %q", mails)
 		}
 		p.give(eve, []string{"yes", "", ""}).shows(http.StatusOK)

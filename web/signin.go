@@ -70,9 +70,11 @@ func (p signInPages) signIn() error {
 	entry, err := p.Auth.SignIn(p.r.Context(), name, p.r.PostFormValue("password"), p.ClientAddr(p.r), p.r.UserAgent())
 	if err != nil {
 		p.refusedLogin(err)
-		// Only the name of a user: the field may have a password, typed by mistake.
-		if u, unknown := p.Auth.User(p.r.Context(), name); unknown == nil {
-			p.did("", u.Name)
+		// Only the name of a user: the field may have a password, typed by mistake. A throttled request reads nothing.
+		if errors.Is(err, auth.ErrUnauthorized) {
+			if u, unknown := p.Auth.User(p.r.Context(), name); unknown == nil {
+				p.did("", u.Name)
+			}
 		}
 		return p.again("signin", p.signInContent(name), err)
 	}

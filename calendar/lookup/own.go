@@ -18,7 +18,7 @@ func IsOwn(who calendar.Caller, in calendar.Calendar, address string) bool {
 func IsUser(who calendar.Caller, address string) bool {
 	a := schedule.AddressOf(address)
 	if mail := a.Mail(); mail != "" {
-		return strings.EqualFold(mail, strings.TrimSpace(who.User.Email)) || slices.Contains(who.Mails, mail)
+		return mail == strings.ToLower(strings.TrimSpace(who.User.Email)) || slices.Contains(who.Mails, mail)
 	}
 	name := a.Principal("") // the host of an absolute URL may be another server
 	return name != "" && strings.EqualFold(name, who.User.Name)

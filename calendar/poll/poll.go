@@ -60,6 +60,21 @@ func (t Time) Same(other Time) bool {
 	return t.AllDay == other.AllDay && t.Start.Equal(other.Start) && t.End.Equal(other.End)
 }
 
+// longestStretch is the time between the starts of times that are read at once.
+const longestStretch = 62 * 24 * time.Hour
+
+// Stretches divides times, which are in order, into runs of times that are near each other.
+func Stretches(times []Time) (list [][]Time) {
+	for len(times) > 0 {
+		n := slices.IndexFunc(times, func(t Time) bool { return t.Start.Sub(times[0].Start) > longestStretch })
+		if n < 0 {
+			n = len(times)
+		}
+		list, times = append(list, times[:n]), times[n:]
+	}
+	return list
+}
+
 // Within returns the moments of a time in a zone. Whole days begin at its midnight.
 func (t Time) Within(in *time.Location) (start, end time.Time) {
 	if !t.AllDay {

@@ -44,6 +44,30 @@ func TestOffer(t *testing.T) {
 	}
 }
 
+// Times that are near each other are one stretch, whatever their number. Times that are years apart are not.
+func TestStretches(t *testing.T) {
+	t.Parallel()
+	var near []poll.Time
+	for i := range poll.MostTimes {
+		near = append(near, at(1+i, 9))
+	}
+	apart := append(slices.Clone(near[:3]), at(100, 9), at(365*80, 9))
+	for name, c := range map[string]struct {
+		times []poll.Time
+		want  string
+	}{
+		"none": {nil, "[]"}, "near": {near, "[20]"}, "years apart": {apart, "[3 1 1]"},
+	} {
+		sizes := []int{}
+		for _, some := range poll.Stretches(c.times) {
+			sizes = append(sizes, len(some))
+		}
+		if got := fmt.Sprint(sizes); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
 // Whole days begin at the midnight of each zone, also of a day of 23 hours.
 func TestWithin(t *testing.T) {
 	t.Parallel()

@@ -153,7 +153,10 @@ func (p *program) pages(ctx context.Context, front *frontage, h *app.App, log *s
 			e auth.UserEdit,
 		) (calendar.User, error) {
 			return editUser(ctx, h, name, e)
-		}, DeleteUser: h.DeleteUserLater, IsDeletedLater: h.IsDeletedLater,
+		}, DeleteUser: func(ctx context.Context, u calendar.User, how calendar.UserDeletion) (later bool, err error) {
+			_, later, err = h.DeleteUser(ctx, u, how)
+			return later, err
+		}, IsDeletedLater: h.IsDeletedLater,
 		Provider: p.provider(front.SignIn), CreateUsers: func() bool { return h.Service().CreateUsers },
 		OnlyProvider: front.SignIn.Only, ProviderGroups: front.SignIn.Groups,
 		Facts: p.facts(h), Checks: p.checks(front.Config), Polls: app.PollsOf(p.Console, front.Config, h),

@@ -75,7 +75,7 @@ func New(c Config) *Handler {
 		BaseURL: c.BaseURL, AllowedOrigins: c.AllowedOrigins, Key: c.Key, Now: c.Now, NewID: c.NewID, Log: c.Logger,
 		Limits: wire.Limits{BodyBytes: bodyBytes, Calls: callsPerMinute},
 		About:  mcpgo.Implementation{Title: "Booking page", Description: "Free times of one person, to book one."},
-	}, content{h}, behind)
+	}, content{h: h}, behind)
 	return h
 }
 

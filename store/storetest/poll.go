@@ -53,7 +53,7 @@ func (b *bundle) pollPerson(p calendar.Poll, name, network string) calendar.Poll
 	id := b.id("person")
 	return calendar.PollPerson{
 		ID: calendar.PollPersonID(id), Poll: p.ID, Link: "link of " + id, Name: name, Zone: "Asia/Tokyo",
-		Network: network, Created: b.now(), Answers: []byte(`{"1":"yes"}`), Changes: 1,
+		Language: "pl", Network: network, Created: b.now(), Answers: []byte(`{"1":"yes"}`), Changes: 1,
 		Reminded: time.Unix(0, 0).UTC(),
 	}
 }

@@ -167,7 +167,8 @@ func (s *Service) Delete(ctx context.Context, u calendar.User, id calendar.PollI
 	return missing(s.Store.DeletePoll(ctx, u.ID, id))
 }
 
-// Cancel ends a poll without an event.
+// Cancel ends a poll without an event, and mails the people whom the owner asked. Addresses that strangers entered get
+// no mail.
 func (s *Service) Cancel(ctx context.Context, u calendar.User, id calendar.PollID) error {
 	v, err := s.Poll(ctx, u, id)
 	if err != nil || v.State == calendar.PollCancelled {
@@ -178,7 +179,13 @@ func (s *Service) Cancel(ctx context.Context, u calendar.User, id calendar.PollI
 	}
 	p := v.Poll
 	p.State, p.Ends = calendar.PollCancelled, s.now().Add(keptFor)
-	err = s.Store.SavePoll(ctx, p, nil, nil, limits, s.Outbox)
+	var asked []calendar.PollPerson
+	for _, one := range v.People {
+		if one.Invited {
+			asked = append(asked, one.PollPerson)
+		}
+	}
+	err = s.Store.SavePoll(ctx, p, nil, s.letters(p, asked), limits, s.Outbox)
 	if calendar.ReasonOf(err) == calendar.Stale {
 		err = ErrChanged
 	}
@@ -221,25 +228,33 @@ func (s *Service) Remind(ctx context.Context, u calendar.User, id calendar.PollI
 }
 
 // Conflicts reports for each time of an open poll whether its owner is busy then.
-func (s *Service) Conflicts(ctx context.Context, v View) ([]bool, error) {
-	list := make([]bool, len(v.Times))
+func (s *Service) Conflicts(ctx context.Context, v View) (list []bool, err error) {
 	if !v.IsOpen() {
-		return list, nil
+		return make([]bool, len(v.Times)), nil
 	}
 	m := s.Calendars.Meter(ctx, v.caller())
 	defer m.Close()
-	for i, t := range v.Times {
-		// One question for each time: they may be months apart.
-		start, end := t.Within(v.Zone.Location())
-		busy, err := s.Calendars.FreeBusy(ctx, v.caller(), query.BusyQuery{
-			People: []calendar.User{v.Owner}, From: start, Until: end, Timezone: v.Zone, ByType: true, Meter: m,
-		})
+	for _, some := range rules.Stretches(v.Times) {
+		q := query.BusyQuery{People: []calendar.User{v.Owner}, Timezone: v.Zone, ByType: true, Meter: m}
+		q.From, q.Until = some[0].Within(v.Zone.Location())
+		for _, t := range some {
+			start, end := t.Within(v.Zone.Location())
+			if start.Before(q.From) { // than the start of a whole day, which is in order by UTC
+				q.From = start
+			}
+			q.Until = latest(q.Until, end)
+		}
+		busy, err := s.Calendars.FreeBusy(ctx, v.caller(), q)
 		if err != nil {
 			return nil, err
 		}
-		list[i] = slices.ContainsFunc(busy.Periods, func(p freebusy.Period) bool {
-			return p.Type == freebusy.Busy || p.Type == freebusy.Tentative
-		})
+		for _, t := range some {
+			start, end := t.Within(v.Zone.Location())
+			list = append(list, slices.ContainsFunc(busy.Periods, func(p freebusy.Period) bool {
+				taken := p.Type == freebusy.Busy || p.Type == freebusy.Tentative
+				return taken && p.Start.Before(end) && p.End.After(start)
+			}))
+		}
 	}
 	return list, nil
 }

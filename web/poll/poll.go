@@ -108,9 +108,9 @@ func (v View) caller() calendar.Caller {
 	return calendar.Caller{User: v.Owner, Scopes: calendar.ScopeAll, Agent: "poll"}
 }
 
-// language returns the language of a poll's mails.
-func (v View) language() *locale.Language {
-	return locale.Match(append([]string{v.Settings.Language}, v.Owner.Languages()...)...)
+// language returns the language of mails to a person: of their answer, of the poll, or of its owner.
+func (v View) language(p calendar.PollPerson) *locale.Language {
+	return locale.Match(append([]string{p.Language, v.Settings.Language}, v.Owner.Languages()...)...)
 }
 
 // view reads a poll with its owner and its people.
@@ -194,8 +194,9 @@ type Reply struct {
 	Changes int64
 	// Key makes a form that is sent twice one answer.
 	Key string
-	// Zone is the name of the person's time zone. Network is a hash of the network.
-	Zone, Network string
+	// Zone is the name of the person's time zone, Language the tag of the page's language. Network is a hash of the
+	// network.
+	Zone, Language, Network string
 }
 
 // leastKey is the shortest key of a form.
@@ -211,7 +212,7 @@ func (s *Service) Answer(ctx context.Context, link string, r Reply) (own string,
 		return "", ErrClosed
 	}
 	p := v.Person.PollPerson
-	p.Zone = r.Zone
+	p.Zone, p.Language = r.Zone, r.Language
 	if p.ID == "" {
 		if p, err = s.newcomer(v.View, r); err != nil {
 			return "", err
@@ -261,7 +262,7 @@ func (s *Service) newcomer(v View, r Reply) (p calendar.PollPerson, err error) {
 	// The person's browser chose the key, so it must not become the link: it could be another poll's.
 	sum := sha256.Sum256([]byte("poll answer " + string(v.ID) + " " + r.Key))
 	p.ID, p.Poll, p.Link = calendar.PollPersonID(s.NewID()), v.ID, base64.RawURLEncoding.EncodeToString(sum[:24])
-	p.Zone, p.Network, p.Created, p.Changes = r.Zone, r.Network, s.now(), 1
+	p.Zone, p.Language, p.Network, p.Created, p.Changes = r.Zone, r.Language, r.Network, s.now(), 1
 	return p, nil
 }
 

@@ -22,7 +22,8 @@ the question.
 
 Meetings that the user organizes and that are not over are cancelled, so that booked rooms are free again. Guests are
 not told, and keep the events in their calendars; --tell-guests tells them, as if the user had deleted the events. Mails
-to guests elsewhere must be sent first: the command then says so, and deletes nothing until it is run again.
+to guests elsewhere must be sent first: the command disables the user, and the running server deletes the user when the
+mails are sent, unless an administrator enables the user again.
 
 --hand-over-to gives the calendars to another user, who then owns them with their history, shares and public links. The
 meetings are cancelled all the same, because only their organizer can change them; they are in the trash of the
@@ -84,7 +85,7 @@ func deleteUser(ctx context.Context, d *command.Context, name string, o deleteUs
 			return fmt.Errorf("%s was not deleted: %w", user.Name, err)
 		}
 	}
-	cancelled, err := d.App.DeleteUser(ctx, user, o.how)
+	cancelled, later, err := d.App.DeleteUser(ctx, user, o.how)
 	if err != nil {
 		return err
 	}
@@ -94,9 +95,15 @@ func deleteUser(ctx context.Context, d *command.Context, name string, o deleteUs
 	if cancelled.Given > 0 {
 		d.Say("handed %s over to %s\n", calendar.Counted(cancelled.Given, "calendar"), o.how.Successor)
 	}
+	done := "deleted the user " + user.Name
+	if later {
+		done = fmt.Sprintf("disabled the user %s; the server deletes the user when %s to guests left", user.Name,
+			calendar.Counted(cancelled.Mails, "mail"))
+	}
 	return d.Done(map[string]any{
-		"user": user.Name, "removed": true, "cancelled": cancelled.Meetings, "handed_over": cancelled.Given,
-	}, "deleted the user %s\n", user.Name)
+		"user": user.Name, "removed": !later, "removed_later": later, "cancelled": cancelled.Meetings,
+		"handed_over": cancelled.Given,
+	}, "%s\n", done)
 }
 
 // estateOf lists the data that is deleted with a user, one line each.

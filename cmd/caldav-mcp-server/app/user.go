@@ -34,17 +34,31 @@ func (h *App) ChangeUser(ctx context.Context, name string, e auth.UserEdit) (_ c
 }
 
 // DeleteUser cancels a user's coming meetings, hands the calendars over if there is a successor, and deletes the user.
-// Rooms are freed; guests are told if wanted. The user's mails are deleted with the user, so there is an error as long
-// as mails to guests wait.
+// Rooms are freed; guests are told if wanted. The user's mails are deleted with the user. So while mails to guests
+// wait, it disables the user and returns later: FinishDeletions deletes the user.
 func (h *App) DeleteUser(
 	ctx context.Context, u calendar.User, how calendar.UserDeletion,
-) (done calendar.Cancelled, err error) {
+) (done calendar.Cancelled, later bool, err error) {
+	done, later, err = h.deleteUser(ctx, u, how)
+	if err != nil || !later {
+		return done, later, err
+	}
+	if _, err := h.Auth.ChangeUser(ctx, u.Name, auth.UserEdit{Disabled: new(true)}); err != nil {
+		return done, later, err
+	}
+	return done, later, h.Store.DeleteLater(ctx, u.ID, how.Successor)
+}
+
+// deleteUser is DeleteUser that changes nothing after it cancelled the meetings if mails wait.
+func (h *App) deleteUser(
+	ctx context.Context, u calendar.User, how calendar.UserDeletion,
+) (done calendar.Cancelled, waits bool, err error) {
 	if err := h.Auth.MayDeleteUser(ctx, u); err != nil {
-		return done, err
+		return done, false, err
 	}
 	successor, err := h.successor(ctx, u, how.Successor)
 	if err != nil {
-		return done, err
+		return done, false, err
 	}
 	whom := calendar.TellRooms
 	if how.Tell {
@@ -52,39 +66,17 @@ func (h *App) DeleteUser(
 	}
 	done, err = h.Calendars.CancelMeetings(ctx, h.caller(u), whom)
 	if err != nil {
-		return done, fmt.Errorf("%s was not deleted: cancelling the meetings: %w", u.Name, err)
+		return done, false, fmt.Errorf("%s was not deleted: cancelling the meetings: %w", u.Name, err)
 	}
 	if how.Tell && done.Mails > 0 {
-		return done, calendar.Errorf(calendar.Unavailable, "",
-			"the meetings are cancelled, but %s to guests must be sent before the user is deleted: try again in a "+
-				"minute",
-			calendar.Counted(done.Mails, "mail"))
+		return done, true, nil
 	}
 	if how.Successor != "" {
 		if done.Given, err = h.Calendars.GiveCalendars(ctx, h.caller(u), successor); err != nil {
-			return done, fmt.Errorf("%s was not deleted: handing the calendars over: %w", u.Name, err)
+			return done, false, fmt.Errorf("%s was not deleted: handing the calendars over: %w", u.Name, err)
 		}
 	}
-	return done, h.Auth.DeleteUser(ctx, u.Name)
-}
-
-// deletionOf is the prefix, in the store, of users whom the server deletes once their mails are sent. Their id follows;
-// the value is the name of the successor.
-const deletionOf = "delete "
-
-// DeleteUserLater is DeleteUser that does not fail while mails to guests wait: it disables the user, and reports that
-// the server deletes them later, see FinishDeletions.
-func (h *App) DeleteUserLater(
-	ctx context.Context, u calendar.User, how calendar.UserDeletion,
-) (later bool, err error) {
-	done, err := h.DeleteUser(ctx, u, how)
-	if err == nil || !how.Tell || done.Mails == 0 {
-		return false, err
-	}
-	if _, err := h.Auth.ChangeUser(ctx, u.Name, auth.UserEdit{Disabled: new(true)}); err != nil {
-		return false, err
-	}
-	return true, h.Store.ChangeSettings(ctx, map[string]string{deletionOf + string(u.ID): how.Successor}, nil)
+	return done, false, h.Auth.DeleteUser(ctx, u.Name)
 }
 
 // IsDeletedLater reports whether the server deletes a user once their mails are sent.
@@ -93,10 +85,10 @@ func (h *App) IsDeletedLater(ctx context.Context, u calendar.User) (bool, error)
 		return false, nil
 	}
 	all, err := h.Store.Settings(ctx)
-	return slices.ContainsFunc(all, func(s store.Setting) bool { return s.Name == deletionOf+string(u.ID) }), err
+	return slices.ContainsFunc(all, func(s store.Setting) bool { return s.Name == store.DeletionOf+string(u.ID) }), err
 }
 
-// FinishDeletions deletes the users of DeleteUserLater whose mails are sent. A user who was enabled again stays.
+// FinishDeletions deletes the users that DeleteUser left, once their mails are sent. A user who was enabled stays.
 // Several processes can run it at once.
 func (h *App) FinishDeletions(ctx context.Context) error {
 	all, err := h.Store.Settings(ctx)
@@ -104,16 +96,16 @@ func (h *App) FinishDeletions(ctx context.Context) error {
 		return fmt.Errorf("looking for users to delete: %w", err)
 	}
 	for _, s := range all {
-		id, ok := strings.CutPrefix(s.Name, deletionOf)
+		id, ok := strings.CutPrefix(s.Name, store.DeletionOf)
 		if !ok {
 			continue
 		}
 		u, failed := h.Store.UserByID(ctx, calendar.UserID(id))
 		gone := failed != nil && calendar.ReasonOf(failed) == calendar.NotFound
 		if failed == nil && u.Disabled {
-			var done calendar.Cancelled
-			done, failed = h.DeleteUser(ctx, u, calendar.UserDeletion{Successor: s.Value, Tell: true})
-			if done.Mails > 0 {
+			var waits bool
+			_, waits, failed = h.deleteUser(ctx, u, calendar.UserDeletion{Successor: s.Value, Tell: true})
+			if waits {
 				continue
 			}
 		}
