@@ -146,6 +146,9 @@ func newListing(ask snapshotReader, cal calendar.CalendarID, q calendar.ObjectQu
 	case q.WithSpan:
 		l.texts, l.unpack, l.rows = spanTexts, unpackChange(cal), spanRows
 	}
+	if q.WithData && l.bySpan {
+		l.rows = firstSpanRows
+	}
 	l.filter = []any{cal}
 	for _, kind := range kindSlots(q.Kinds) {
 		l.filter = append(l.filter, kind)

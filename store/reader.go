@@ -15,6 +15,8 @@ const (
 	// firstDataRows is the size of the first page with data. Postgres sends a page to its end even if the
 	// reader stops early, so pages grow only while objects prove to be small.
 	firstDataRows = 64
+	// firstSpanRows is the same for a listing by span, where each page searches the whole span again.
+	firstSpanRows = 256
 	// spanRows is the size of a page of heads with spans: their caller holds all of them in memory anyway, or
 	// gives up.
 	spanRows = 2048

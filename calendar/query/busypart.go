@@ -75,8 +75,9 @@ func (s *Queries) collect(ctx context.Context, p busyPart, q BusyQuery) (*freebu
 			return cal.Transparent
 		})
 	}
+	mails := mailsOf{}
 	for _, cal := range p.calendars {
-		missed, err := s.collectBusy(ctx, p, cal, q, times)
+		missed, err := s.collectBusy(ctx, p, cal, q, mails, times)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -87,12 +88,12 @@ func (s *Queries) collect(ctx context.Context, p busyPart, q BusyQuery) (*freebu
 
 // collectBusy adds the busy times of one calendar, and returns the number of objects that were not read to the end.
 func (s *Queries) collectBusy(
-	ctx context.Context, p busyPart, cal calendar.Calendar, q BusyQuery, times *freebusy.Times,
+	ctx context.Context, p busyPart, cal calendar.Calendar, q BusyQuery, mails mailsOf, times *freebusy.Times,
 ) (unread int, err error) {
 	if err := p.as.May(calendar.SeeBusy, cal); err != nil || cal.Proposed() {
 		return 0, err
 	}
-	own, err := s.addresses(ctx, cal)
+	own, err := s.addresses(ctx, cal, mails)
 	if err != nil {
 		return 0, err
 	}

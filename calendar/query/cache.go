@@ -64,6 +64,8 @@ const (
 	patience = 8
 	// largeWait is the number of visits until a too large calendar is tried again.
 	largeWait = 1000
+	// visitRows is the number of rows per visit that are read to build evicted calendars again.
+	visitRows = 10
 )
 
 func newCache(store calendar.Reader, bytes int64) *cache {
@@ -277,7 +279,17 @@ func (c *cache) shrink(but *slot) {
 		if least == nil {
 			return
 		}
-		c.drop(least)
+		c.evict(least)
+	}
+}
+
+// evict drops a slot to make room. A calendar of n objects is then not built for n/10 visits, but its days are. So
+// calendars that do not fit together are not all built again at each visit.
+func (c *cache) evict(s *slot) {
+	m := s.image.Load()
+	c.drop(s)
+	if s.whole == nil && m != nil {
+		c.slots[s.id] = &slot{id: s.id, used: s.used, large: true, wait: int64(len(m.byName) / visitRows)}
 	}
 }
 

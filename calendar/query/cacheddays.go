@@ -40,21 +40,32 @@ func (d days) query() calendar.ObjectQuery {
 	return calendar.ObjectQuery{From: &d.from, Until: &d.until, WithSpan: true}
 }
 
-// piece returns a view of the days of a large calendar that a query needs, or nil if there is none without waiting.
-func (c *cache) piece(ctx context.Context, cal calendar.Calendar, q calendar.ObjectQuery) *view {
-	d, some := daysOf(q)
-	if !some {
+// covering returns a view of the objects that a query may need, or nil if there is none without waiting: of the whole
+// calendar, or of the days that a query is about. Of a calendar that may be large, such a query builds its days alone.
+// Reading all objects would take many times longer than the answer from the store.
+func (c *cache) covering(ctx context.Context, cal calendar.Calendar, q calendar.ObjectQuery) *view {
+	if c.bytes == 0 {
 		return nil
 	}
-	return c.look(ctx, c.visitPiece(cal.ID, d), cal, false)
+	d, some := daysOf(q)
+	// Every object has a version of its own, so a calendar has at most that many.
+	alone := some && cal.Version > pieceMost
+	s := c.visit(cal.ID)
+	if !alone || s != nil && s.image.Load() != nil {
+		if v := c.look(ctx, s, cal, false); v != nil || !some {
+			return v
+		}
+	}
+	return c.look(ctx, c.visitPiece(cal.ID, d, alone), cal, false)
 }
 
-// visitPiece counts a visit to some days of a calendar. It returns nil while they get no piece.
-func (c *cache) visitPiece(id calendar.CalendarID, d days) *slot {
+// visitPiece counts a visit to some days of a calendar. It returns nil while they get no piece. Days alone need no
+// calendar that was found to be large.
+func (c *cache) visitPiece(id calendar.CalendarID, d days, alone bool) *slot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	whole := c.slots[id]
-	if whole == nil || !whole.large {
+	if whole == nil || !whole.large && !alone {
 		return nil
 	}
 	i := slices.IndexFunc(whole.pieces, func(p *slot) bool { return p.days == d })

@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -140,13 +141,23 @@ func refusedAsTooMany(err error) error {
 	return calendar.Errorf(calendar.TooLarge, calendar.RuleTooManyMatches, "%v", err).Advising("ask for a shorter time")
 }
 
+// mailsOf holds the mail addresses of the owners that a query has read.
+type mailsOf map[calendar.UserID][]string
+
 // addresses returns the owner's addresses, to recognize the owner among the attendees.
-func (s *Queries) addresses(ctx context.Context, cal calendar.Calendar) ([]string, error) {
-	mails, err := s.store.Mails(ctx, cal.Owner)
-	if cal.Origin.Own && cal.Origin.Address != "" {
-		mails = append(mails, cal.Origin.Address)
+func (s *Queries) addresses(ctx context.Context, cal calendar.Calendar, known mailsOf) ([]string, error) {
+	mails, has := known[cal.Owner]
+	if !has {
+		var err error
+		if mails, err = s.store.Mails(ctx, cal.Owner); err != nil {
+			return nil, err
+		}
+		known[cal.Owner] = mails
 	}
-	return mails, err
+	if cal.Origin.Own && cal.Origin.Address != "" {
+		return append(slices.Clip(mails), cal.Origin.Address), nil
+	}
+	return mails, nil
 }
 
 // BusyText writes the result of a [BusyQuery] as a calendar object with one VFREEBUSY (RFC 4791 §7.10).

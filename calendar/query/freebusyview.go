@@ -54,7 +54,7 @@ func (s *Queries) busyDays() (today, from, until time.Time) {
 func (s *Queries) freeBusyView(
 	ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar,
 ) (freeBusyView, error) {
-	own, err := s.addresses(ctx, cal)
+	own, err := s.addresses(ctx, cal, mailsOf{})
 	if err != nil {
 		return freeBusyView{}, err
 	}

@@ -103,10 +103,7 @@ func (r *objectReader) loaded(ctx context.Context, m *meter.Meter, c candidate) 
 func (r *objectReader) listed(
 	ctx context.Context, cal calendar.Calendar, q calendar.ObjectQuery,
 ) iter.Seq2[candidate, error] {
-	v := r.cache.of(ctx, cal, false)
-	if v == nil {
-		v = r.cache.piece(ctx, cal, q)
-	}
+	v := r.cache.covering(ctx, cal, q)
 	return func(yield func(candidate, error) bool) {
 		switch err := ctx.Err(); {
 		case err != nil:

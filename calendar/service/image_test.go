@@ -93,6 +93,19 @@ func (p *processes) at(s *service.Service) calendar.Calendar {
 	return cal
 }
 
+// age gives the calendar as many versions as one of several years has, which may be large.
+func (p *processes) age() {
+	p.t.Helper()
+	p.must(p.store.Update(p.t.Context(), func(tx calendar.Tx) error {
+		for range 2001 {
+			if _, err := tx.Advance(p.t.Context(), p.cal); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
 // put writes one of a few events, now and then a series, on another day each time.
 func (p *processes) put(s *service.Service, n int) {
 	p.t.Helper()
@@ -176,11 +189,15 @@ var deeds = []struct {
 // TestImagesShowWhatTheStoreHas: whatever happens to a calendar by whichever process, one that
 // holds it in memory answers as one that does not.
 func TestImagesShowWhatTheStoreHas(t *testing.T) {
+	const old = "days of an old calendar"
 	for name, imageBytes := range map[string]int64{
-		"in memory": 1 << 20, "short of memory": 60_000, "in pieces": 14_000,
+		"in memory": 1 << 20, "short of memory": 60_000, "in pieces": 14_000, old: 1 << 20,
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachWithProcesses(t, imageBytes, func(p *processes) {
+				if name == old {
+					p.age()
+				}
 				for step := range slowtest.Rounds(p.t, slowtest.Random, 50, 300) {
 					deed := deeds[0]
 					if step%2 == 0 {

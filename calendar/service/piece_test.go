@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -23,8 +24,9 @@ func pieced(p *processes, reader service.Config) *service.Service {
 			calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(event(uid, 1+n/2, "first"))})
 		p.must(err)
 	}
-	reader.Limits, reader.Now, reader.ImageBytes, reader.NewID = calendar.DefaultLimits(), time.Now, 24_000,
-		func() string { return "unused" }
+	reader.Limits, reader.Now = calendar.DefaultLimits(), time.Now
+	reader.NewID = func() string { return "unused" }
+	reader.ImageBytes = cmp.Or(reader.ImageBytes, 24_000)
 	return service.New(reader)
 }
 
@@ -153,6 +155,63 @@ func TestManyDaysAreForgotten(t *testing.T) {
 		if held := s.Cached(); held.Bytes > held.Most || held.Made != made {
 			p.t.Errorf("%d bytes are held of %d, and a small calendar was read anew %d times", held.Bytes, held.Most,
 				held.Made-made)
+		}
+	})
+}
+
+// TestDaysOfAnOldCalendarAreHeld: a question about a day does not read all of a calendar that may be large, although
+// memory has room for it.
+func TestDaysOfAnOldCalendarAreHeld(t *testing.T) {
+	eachWithProcesses(t, 0, func(p *processes) {
+		reader := &counted{Store: p.store}
+		s := pieced(p, service.Config{Store: reader, ImageBytes: 1 << 20})
+		p.age()
+		for n, want := range []string{"1 and 0", "2 and 1", "0 and 0"} {
+			reader.objects, reader.changes = 0, 0
+			if got, want := p.day(s, 5), p.day(p.plain, 5); fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("question %d: %v, want %v", n, got, want)
+			}
+			if got := fmt.Sprintf("%d and %d", reader.objects, reader.changes); got != want {
+				t.Errorf("question %d asked the store for objects and changes %s times, want %s", n, got, want)
+			}
+		}
+		if held := s.Cached().Bytes; held > 5000 {
+			t.Errorf("%d bytes are held of two events", held)
+		}
+	})
+}
+
+// TestCalendarsThatDoNotFit: memory has room for one of three calendars that are read in turn. They are not built again
+// at each visit.
+func TestCalendarsThatDoNotFit(t *testing.T) {
+	eachWithProcesses(t, 0, func(p *processes) {
+		s := pieced(p, service.Config{Store: p.store, ImageBytes: 60_000})
+		all := []calendar.CalendarID{p.cal}
+		for n := range 2 {
+			cal, err := p.plain.CreateCalendar(p.t.Context(), p.alice, calendar.NewCalendar{
+				Segment: calendar.Segment(fmt.Sprint("other-", n)),
+			})
+			p.must(err)
+			all = append(all, cal.ID)
+			for n := range 60 {
+				uid := fmt.Sprintf("event-%d", n)
+				_, err := p.plain.Put(p.t.Context(), p.alice, cal,
+					calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(event(uid, 1+n/2, "first"))})
+				p.must(err)
+			}
+		}
+		const rounds = 40
+		for range rounds {
+			for _, id := range all {
+				cal, err := s.Calendar(p.t.Context(), p.alice, id)
+				p.must(err)
+				if n := len(told(s.Objects(p.t.Context(), nil, p.alice, cal, calendar.ObjectQuery{}))); n != 60 {
+					t.Fatalf("%d objects", n)
+				}
+			}
+		}
+		if held := s.Cached(); held.Made > 3*rounds/6+6 || held.Made < 3 || held.Bytes > held.Most {
+			t.Errorf("calendars were built %d times in %d rounds, and %d bytes are held", held.Made, rounds, held.Bytes)
 		}
 	})
 }
