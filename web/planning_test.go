@@ -788,3 +788,45 @@ func TestNamesOfGuests(t *testing.T) {
 			shows(http.StatusOK, "Ben Ode (accepted)", "dora@example.com").hides("Cem Kaya")
 	})
 }
+
+// TestNewlyShared: the calendar tells of a calendar that another user shares, until the visitor dismisses it or answers.
+func TestNewlyShared(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann, bobUser := h.user("ann"), h.user("bob")
+		family := h.made(ann, "Family")
+		color := "#aa00bb"
+		h.must(h.calendars.PatchCalendar(h.Context(), callerOf(ann), family.ID,
+			func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
+				p.Color = &color
+				return nil, nil
+			}))
+		settled := calendar.ShareEdit{With: bobUser, Access: calendar.WriteAccess, Settled: true}
+		_, err := h.calendars.Reshare(h.Context(), callerOf(ann), family.ID, []calendar.ShareEdit{settled})
+		h.must(err)
+		_, err = h.calendars.Share(h.Context(), callerOf(ann), h.made(ann, "Choir").ID, "bob", calendar.ReadAccess)
+		h.must(err)
+
+		bob := h.as("bob")
+		const told, offered = "ann shares the calendar Family with you. You may read and change.",
+			"ann offers you the calendar Choir"
+		week := bob.get("/calendar/week/2026-05-04").shows(http.StatusOK, told, offered)
+		if line := regexp.MustCompile(`(?s)<div class="news">.*?</div>`).FindAllString(week.body, -1); len(line) != 2 ||
+			!strings.Contains(line[1], color) {
+			t.Errorf("the lines are %q", line)
+		}
+		week.submit("/calendar/seen", "notice", regexp.MustCompile(`name="notice" value="([^"]+)`).
+			FindStringSubmatch(week.body)[1]).at("/calendar/week/2026-05-04").shows(http.StatusOK, offered, "Family").
+			hides(told)
+		bob.get("/calendar/month/2026-05-04").shows(http.StatusOK, offered).submit("invitations/", "answer", "accept").
+			at("/calendar/month/2026-05-04?done=invitation-accepted").shows(http.StatusOK, "Choir").hides(told, offered)
+
+		// A notice that nobody dismissed ends after a month, and one of a calendar that is gone at once.
+		settled.Access = calendar.ReadAccess
+		_, err = h.calendars.Reshare(h.Context(), callerOf(ann), family.ID, []calendar.ShareEdit{settled})
+		h.must(err)
+		bob.get("/calendar/week/2026-05-04").shows(http.StatusOK, "You may read.")
+		h.pass(31 * 24 * time.Hour)
+		h.as("bob").get("/calendar/week/2026-05-04").shows(http.StatusOK, "Family").hides("You may read.")
+	})
+}
