@@ -830,3 +830,41 @@ func TestNewlyShared(t *testing.T) {
 		h.as("bob").get("/calendar/week/2026-05-04").shows(http.StatusOK, "Family").hides("You may read.")
 	})
 }
+
+// TestFormOfEvent: an event of whole days that gets times starts at the next full hour. Guests have the names that the
+// visitor knows. Any shade becomes the nearest colour that an event can have. All without a script.
+func TestFormOfEvent(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann := h.user("ann")
+		h.mail(&ann, "ann@example.org")
+		cal := h.made(ann, "Work")
+		h.put(callerOf(ann), cal, object("VEVENT", "x", "Fair", "DTSTART;VALUE=DATE:20260505",
+			"ORGANIZER:mailto:ann@example.org", "ATTENDEE:mailto:ann@example.org", "ATTENDEE:mailto:eve@example.net"))
+		h.put(callerOf(ann), cal, object("VEVENT", "y", "Chat", "DTSTART:20260401T080000Z",
+			"DTEND:20260401T090000Z", "ORGANIZER:mailto:ann@example.org", "ATTENDEE:mailto:ann@example.org",
+			"ATTENDEE;CN=Eve Adams:mailto:eve@example.net"))
+		b := h.as("ann")
+		edit := strings.Replace(b.get("/calendar/day/2026-05-05").link("Fair"), "?", "/edit?", 1)
+		form := b.get(edit)
+		for _, want := range []string{
+			`id="start-time" name="start-time" type="time" value="15:00"`, `value="16:00"`, "Eve Adams &lt;eve@example.net&gt;",
+		} {
+			if !strings.Contains(form.body, want) {
+				t.Errorf("the form has no %s:\n%s", want, form.body)
+			}
+		}
+		form.submit("/edit", "title", "Fair", "color", "other", "shade", "#0a7f82", "all-day", "", "confirmed", "1").
+			shows(http.StatusOK, "Saved")
+		if stored := h.storedBy(ann, cal, "Fair"); !strings.Contains(stored, "COLOR:teal") ||
+			!strings.Contains(stored, "DTSTART;TZID=Europe/Berlin:20260505T150000") {
+			t.Errorf("the event is:\n%s", stored)
+		}
+		// A form without times comes back with times.
+		again := b.post("/calendar/new", "calendar", string(cal.ID), "title", "Tea", "start", "2026-05-06",
+			"start-time", "", "end", "2026-05-06", "end-time", "").shows(http.StatusUnprocessableEntity)
+		if !strings.Contains(again.body, `value="15:00"`) {
+			t.Errorf("the form has no time:\n%s", again.body)
+		}
+	})
+}

@@ -311,7 +311,6 @@ function ready() {
   }
   const pick = document.getElementById("pick"), guests = document.getElementById("guests");
   if (pick && guests) {
-    pick.closest(".pick").hidden = false;
     const add = () => {
       guests.value = (guests.value.trim() + "\n" + pick.value.trim()).trim();
       pick.value = "";
@@ -328,6 +327,8 @@ function ready() {
       if (response?.ok && !response.redirected) pick.list.append(...(await response.json()).map(line => new Option("", line)));
     }, { once: true });
   }
+  const shade = document.querySelector("input[name=shade]");
+  shade?.addEventListener("input", () => { shade.form.querySelector("[name=color][value=other]").checked = true; });
   const whole = document.querySelector("input[name=all-day]");
   if (whole) {
     const show = () => { for (const id of ["start-time", "end-time"]) document.getElementById(id).hidden = whole.checked; };
