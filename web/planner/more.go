@@ -295,8 +295,10 @@ func (p *Planner) Carry(ctx context.Context, s Subject, to calendar.CalendarID, 
 }
 
 // palette lists the colours to choose for an event. RFC 7986 §5.9 allows names of CSS alone.
-var palette = strings.Fields("crimson darkorange gold yellowgreen seagreen teal deepskyblue royalblue darkviolet hotpink " +
-	"sienna slategray")
+var palette = []string{
+	"crimson", "darkorange", "gold", "yellowgreen", "seagreen", "teal", "deepskyblue", "royalblue", "darkviolet",
+	"hotpink", "sienna", "slategray",
+}
 
 // otherColor is the choice of any shade. It becomes the nearest name.
 const otherColor = "other"
