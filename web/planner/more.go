@@ -3,7 +3,6 @@ package planner
 import (
 	"cmp"
 	"context"
-	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -316,36 +315,38 @@ func (p *Planner) ColorChoices(now string) []Choice {
 }
 
 // shades are the names that a free choice can become, with their values.
-var shades = map[string]int{
-	"black": 0x000000, "dimgray": 0x696969, "gray": 0x808080, "darkgray": 0xa9a9a9, "silver": 0xc0c0c0,
-	"gainsboro": 0xdcdcdc, "white": 0xffffff, "darkred": 0x8b0000, "firebrick": 0xb22222, "crimson": 0xdc143c,
-	"red": 0xff0000, "tomato": 0xff6347, "salmon": 0xfa8072, "coral": 0xff7f50, "orangered": 0xff4500,
-	"darkorange": 0xff8c00, "orange": 0xffa500, "gold": 0xffd700, "yellow": 0xffff00, "khaki": 0xf0e68c,
-	"goldenrod": 0xdaa520, "chocolate": 0xd2691e, "saddlebrown": 0x8b4513, "sienna": 0xa0522d, "tan": 0xd2b48c,
-	"olive": 0x808000, "olivedrab": 0x6b8e23, "yellowgreen": 0x9acd32, "lime": 0x00ff00, "limegreen": 0x32cd32,
-	"lightgreen": 0x90ee90, "green": 0x008000, "darkgreen": 0x006400, "seagreen": 0x2e8b57,
-	"mediumseagreen": 0x3cb371, "teal": 0x008080, "darkcyan": 0x008b8b, "turquoise": 0x40e0d0, "cyan": 0x00ffff,
-	"lightblue": 0xadd8e6, "skyblue": 0x87ceeb, "deepskyblue": 0x00bfff, "dodgerblue": 0x1e90ff,
-	"steelblue": 0x4682b4, "royalblue": 0x4169e1, "blue": 0x0000ff, "navy": 0x000080, "slateblue": 0x6a5acd,
-	"slategray": 0x708090, "indigo": 0x4b0082, "purple": 0x800080, "darkviolet": 0x9400d3,
-	"mediumpurple": 0x9370db, "orchid": 0xda70d6, "violet": 0xee82ee, "magenta": 0xff00ff, "hotpink": 0xff69b4,
-	"deeppink": 0xff1493, "pink": 0xffc0cb, "lavender": 0xe6e6fa, "maroon": 0x800000,
+var shades = []shade{
+	{"black", 0x000000}, {"gray", 0x808080}, {"silver", 0xc0c0c0}, {"white", 0xffffff}, {"darkred", 0x8b0000},
+	{"crimson", 0xdc143c}, {"red", 0xff0000}, {"tomato", 0xff6347}, {"salmon", 0xfa8072},
+	{"darkorange", 0xff8c00}, {"orange", 0xffa500}, {"gold", 0xffd700}, {"yellow", 0xffff00},
+	{"khaki", 0xf0e68c}, {"chocolate", 0xd2691e}, {"saddlebrown", 0x8b4513}, {"sienna", 0xa0522d},
+	{"tan", 0xd2b48c}, {"olive", 0x808000}, {"yellowgreen", 0x9acd32}, {"lime", 0x00ff00},
+	{"limegreen", 0x32cd32}, {"green", 0x008000}, {"darkgreen", 0x006400}, {"seagreen", 0x2e8b57},
+	{"teal", 0x008080}, {"turquoise", 0x40e0d0}, {"cyan", 0x00ffff}, {"skyblue", 0x87ceeb},
+	{"deepskyblue", 0x00bfff}, {"dodgerblue", 0x1e90ff}, {"royalblue", 0x4169e1}, {"blue", 0x0000ff},
+	{"navy", 0x000080}, {"slateblue", 0x6a5acd}, {"slategray", 0x708090}, {"purple", 0x800080},
+	{"darkviolet", 0x9400d3}, {"orchid", 0xda70d6}, {"violet", 0xee82ee}, {"magenta", 0xff00ff},
+	{"hotpink", 0xff69b4}, {"deeppink", 0xff1493}, {"pink", 0xffc0cb}, {"lavender", 0xe6e6fa},
+	{"maroon", 0x800000},
+}
+
+type shade struct {
+	name  string
+	value int
 }
 
 // colorIn returns the name of a chosen colour. The name for a free choice is the nearest one.
-func colorIn(name, shade string) string {
-	want, err := strconv.ParseInt(strings.TrimPrefix(shade, "#"), 16, 32)
+func colorIn(name, free string) string {
+	want, err := strconv.ParseInt(strings.TrimPrefix(free, "#"), 16, 32)
 	if name != otherColor || err != nil {
 		return name
 	}
-	distance := func(name string) (sum int) {
+	distance := func(s shade) (sum int) {
 		for shift := 0; shift < 24; shift += 8 {
-			d := int(want)>>shift&0xff - shades[name]>>shift&0xff
+			d := int(want)>>shift&0xff - s.value>>shift&0xff
 			sum += d * d
 		}
 		return sum
 	}
-	return slices.MinFunc(slices.Sorted(maps.Keys(shades)), func(a, b string) int {
-		return cmp.Compare(distance(a), distance(b))
-	})
+	return slices.MinFunc(shades, func(a, b shade) int { return cmp.Compare(distance(a), distance(b)) }).name
 }
