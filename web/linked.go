@@ -52,7 +52,7 @@ type linkedContent struct {
 	Consents      []choice
 	// Notes are the feeds that the visitor's apps follow by themselves.
 	Notes []note
-	// URL and Username are the values typed in; a feed's address is not shown again.
+	// URL and Username are the values typed in.
 	URL, Username string
 }
 

@@ -116,7 +116,11 @@ func TestFeedsAreLinkedOnAPage(t *testing.T) {
 		ann.get("linked").shows(http.StatusOK, "None yet", "Subscribe to a calendar", "Agreed")
 		ann.post("linked", "kind", "ics", "url", "http://example.com/x").shows(http.StatusUnprocessableEntity,
 			"Paste the address").hides("Choir")
-		ann.post("linked", "kind", "ics", "url", "https://127.0.0.1:1/s3cret.ics").hides("s3cret")
+		again := ann.post("linked", "kind", "ics", "url", "https://127.0.0.1:1/s3cret.ics")
+		if kept := `value="https://127.0.0.1:1/s3cret.ics"`; !strings.Contains(again.body, kept) ||
+			strings.Count(again.body, "s3cret") != 1 {
+			t.Errorf("the refused address is not in its field alone:\n%s", again.body)
+		}
 		page := ann.post("linked", "kind", "ics", "url", p.address()).at("linked?done=account-linked").
 			shows(http.StatusOK, "<b>Choir</b>").hides("<b>Choir", "s3cret")
 		path := linkedPath.FindStringSubmatch(page.body)

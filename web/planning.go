@@ -26,6 +26,7 @@ func (h *Handler) planningPages() []page {
 		get("/calendar/changes", people, planningPages.changes),
 		get("/calendar/met", people, planningPages.met),
 		post("/calendar/tick", people, planningPages.tick),
+		post("/calendar/seen", people, planningPages.seen),
 		get("/calendar/search", people, showing("search", planningPages.search)),
 		get("/tasks/{$}", people, showing("tasks", planningPages.tasks)),
 		post("/tasks/{$}", people, planningPages.addTask),
@@ -82,6 +83,7 @@ func (p planningPages) open() error {
 // viewContent is the data of a calendar page.
 type viewContent struct {
 	*planner.View
+	Shared []sharedCalendar
 	// Undo is the change that the bar undoes, Here the address of the page.
 	Undo, Here string
 }
@@ -105,10 +107,14 @@ func (p planningPages) view() error {
 	if err != nil {
 		return err
 	}
+	shared, err := p.newlyShared(shown.Side.Others)
+	if err != nil {
+		return err
+	}
 	if p.cookie(viewCookie) != string(view) {
 		p.setCookie(viewCookie, string(view), settingAge)
 	}
-	return p.show("view", viewContent{shown, p.undoable(), p.here()})
+	return p.show("view", viewContent{shown, shared, p.undoable(), p.here()})
 }
 
 // undoable returns the change that the address names for the bar with Undo; "" if it names none.

@@ -788,3 +788,83 @@ func TestNamesOfGuests(t *testing.T) {
 			shows(http.StatusOK, "Ben Ode (accepted)", "dora@example.com").hides("Cem Kaya")
 	})
 }
+
+// TestNewlyShared: the calendar tells of a calendar that another user shares, until the visitor dismisses it or answers.
+func TestNewlyShared(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann, bobUser := h.user("ann"), h.user("bob")
+		family := h.made(ann, "Family")
+		color := "#aa00bb"
+		h.must(h.calendars.PatchCalendar(h.Context(), callerOf(ann), family.ID,
+			func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
+				p.Color = &color
+				return nil, nil
+			}))
+		settled := calendar.ShareEdit{With: bobUser, Access: calendar.WriteAccess, Settled: true}
+		_, err := h.calendars.Reshare(h.Context(), callerOf(ann), family.ID, []calendar.ShareEdit{settled})
+		h.must(err)
+		_, err = h.calendars.Share(h.Context(), callerOf(ann), h.made(ann, "Choir").ID, "bob", calendar.ReadAccess)
+		h.must(err)
+
+		bob := h.as("bob")
+		const told, offered = "ann shares the calendar Family with you. You may read and change.",
+			"ann offers you the calendar Choir"
+		week := bob.get("/calendar/week/2026-05-04").shows(http.StatusOK, told, offered)
+		if line := regexp.MustCompile(`(?s)<div class="news">.*?</div>`).FindAllString(week.body, -1); len(line) != 2 ||
+			!strings.Contains(line[1], color) {
+			t.Errorf("the lines are %q", line)
+		}
+		week.submit("/calendar/seen", "notice", regexp.MustCompile(`name="notice" value="([^"]+)`).
+			FindStringSubmatch(week.body)[1]).at("/calendar/week/2026-05-04").shows(http.StatusOK, offered, "Family").
+			hides(told)
+		bob.get("/calendar/month/2026-05-04").shows(http.StatusOK, offered).submit("invitations/", "answer", "accept").
+			at("/calendar/month/2026-05-04?done=invitation-accepted").shows(http.StatusOK, "Choir").hides(told, offered)
+
+		// A notice that nobody dismissed ends after a month, and one of a calendar that is gone at once.
+		settled.Access = calendar.ReadAccess
+		_, err = h.calendars.Reshare(h.Context(), callerOf(ann), family.ID, []calendar.ShareEdit{settled})
+		h.must(err)
+		bob.get("/calendar/week/2026-05-04").shows(http.StatusOK, "You may read.")
+		h.pass(31 * 24 * time.Hour)
+		h.as("bob").get("/calendar/week/2026-05-04").shows(http.StatusOK, "Family").hides("You may read.")
+	})
+}
+
+// TestFormOfEvent: an event of whole days that gets times starts at the next full hour. Guests have the names that the
+// visitor knows. Any shade becomes the nearest colour that an event can have. All without a script.
+func TestFormOfEvent(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann := h.user("ann")
+		h.mail(&ann, "ann@example.org")
+		cal := h.made(ann, "Work")
+		h.put(callerOf(ann), cal, object("VEVENT", "x", "Fair", "DTSTART;VALUE=DATE:20260505",
+			"ORGANIZER:mailto:ann@example.org", "ATTENDEE:mailto:ann@example.org", "ATTENDEE:mailto:eve@example.net"))
+		h.put(callerOf(ann), cal, object("VEVENT", "y", "Chat", "DTSTART:20260401T080000Z",
+			"DTEND:20260401T090000Z", "ORGANIZER:mailto:ann@example.org", "ATTENDEE:mailto:ann@example.org",
+			"ATTENDEE;CN=Eve Adams:mailto:eve@example.net"))
+		b := h.as("ann")
+		edit := strings.Replace(b.get("/calendar/day/2026-05-05").link("Fair"), "?", "/edit?", 1)
+		form := b.get(edit)
+		for _, want := range []string{
+			`id="start-time" name="start-time" type="time" value="15:00"`, `value="16:00"`, "Eve Adams &lt;eve@example.net&gt;",
+		} {
+			if !strings.Contains(form.body, want) {
+				t.Errorf("the form has no %s:\n%s", want, form.body)
+			}
+		}
+		form.submit("/edit", "title", "Fair", "color", "other", "shade", "#0a7f82", "all-day", "", "confirmed", "1").
+			shows(http.StatusOK, "Saved")
+		if stored := h.storedBy(ann, cal, "Fair"); !strings.Contains(stored, "COLOR:teal") ||
+			!strings.Contains(stored, "DTSTART;TZID=Europe/Berlin:20260505T150000") {
+			t.Errorf("the event is:\n%s", stored)
+		}
+		// A form without times comes back with times.
+		again := b.post("/calendar/new", "calendar", string(cal.ID), "title", "Tea", "start", "2026-05-06",
+			"start-time", "", "end", "2026-05-06", "end-time", "").shows(http.StatusUnprocessableEntity)
+		if !strings.Contains(again.body, `value="15:00"`) {
+			t.Errorf("the form has no time:\n%s", again.body)
+		}
+	})
+}

@@ -79,6 +79,7 @@ type eventContent struct {
 	Alarms    []alarmField
 	Days      []dayField
 	Freqs     []planner.Choice
+	Colors    []planner.Choice
 	Zones     []string
 	People    []planner.Choice
 	// Series is set if it is an instance of a series; Scope is the chosen part of it.
@@ -136,7 +137,7 @@ func (p planningPages) newEvent() (eventContent, error) {
 		if err != nil {
 			return eventContent{}, err
 		}
-		form = pl.CopyOf(s)
+		form = pl.CopyOf(p.r.Context(), s)
 	}
 	pl.Prefill(&form, q)
 	var understood []planner.Choice
@@ -152,8 +153,9 @@ func (p planningPages) newEvent() (eventContent, error) {
 func (p planningPages) eventContent(
 	pl *planner.Planner, f planner.EventForm, s *planner.Subject,
 ) (c eventContent, err error) {
+	pl.ProposeTimes(&f)
 	c = eventContent{
-		EventForm: f, Fresh: s == nil, NoAddress: p.user().Email == "", Action: p.base + "/calendar/new",
+		EventForm: f, Colors: pl.ColorChoices(f.Color), Fresh: s == nil, NoAddress: p.user().Email == "", Action: p.base + "/calendar/new",
 		Zones: zone.Places(),
 	}
 	if c.Calendars, err = pl.Writable(p.r.Context(), calendar.Event); err != nil {
@@ -235,6 +237,8 @@ func (p planningPages) formAgain(
 	if field := (*planner.FormError)(nil); errors.As(wrong, &field) {
 		c.Field = field.Field
 	}
+	p.r.PostForm.Set("start-time", c.StartTime) // with proposals instead of nothing
+	p.r.PostForm.Set("end-time", c.EndTime)
 	c.Scope = p.r.PostFormValue("scope")
 	if more != nil {
 		more(&c)
@@ -267,7 +271,7 @@ func (p planningPages) editEvent() (eventContent, error) {
 	if err := pl.Require(s); err != nil {
 		return eventContent{}, err
 	}
-	c, err := p.eventContent(pl, pl.FormOf(s.Calendar, s.Instance), &s)
+	c, err := p.eventContent(pl, pl.FormOf(p.r.Context(), s.Calendar, s.Instance), &s)
 	c.Scope = string(edit.This)
 	return c, err
 }
@@ -294,7 +298,7 @@ func (p planningPages) saveEvent() error {
 	if err := pl.Require(s); err != nil {
 		return err
 	}
-	typed, now := p.typed(), pl.FormOf(s.Calendar, s.Instance)
+	typed, now := p.typed(), pl.FormOf(p.r.Context(), s.Calendar, s.Instance)
 	typed.Calendar = s.Calendar.ID
 	if planner.AsksForTimes(p.r.PostForm) {
 		return p.freeTimes(pl, typed, &s)
@@ -366,7 +370,7 @@ func (p planningPages) dragEvent() error {
 	}
 	if len(told.Told) > 0 {
 		// The form asks before guests get a message.
-		form := pl.FormOf(s.Calendar, s.Instance)
+		form := pl.FormOf(p.r.Context(), s.Calendar, s.Instance)
 		if err := pl.Retime(&form, s, p.field("start"), p.field("end")); err != nil {
 			return err
 		}

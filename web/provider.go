@@ -210,7 +210,9 @@ func (p providerPages) welcome(person oidc.Person, who auth.Identity) (auth.Entr
 	if _, err := auth.CanonicalName(wanted); err != nil {
 		wanted, _, _ = strings.Cut(person.Email, "@")
 	}
-	u, err := p.NewUser(p.r.Context(), auth.NewUser{Name: wanted, DisplayName: person.Name, Invited: true})
+	u, err := p.NewUser(p.r.Context(), auth.NewUser{
+		Name: wanted, DisplayName: person.Name, Invited: true, BrowserLanguage: p.lang.Tag(),
+	})
 	if err != nil && calendar.ReasonOf(err) == calendar.Exists {
 		err = p.failed(calendar.Exists, "error.provider-taken", "name", wanted)
 	}

@@ -57,7 +57,7 @@ type field struct {
 
 // secret reports whether the input of a field is never sent back.
 func (f field) secret() bool {
-	return f.kind == "password" || f.kind == "one-time-code" || f.kind == "secret"
+	return f.kind == "password" || f.kind == "one-time-code"
 }
 
 // refilled returns a page with the input of a refused form that was sent to an address.
@@ -165,8 +165,6 @@ func fieldOf(t markup.Token) field {
 	switch {
 	case t.Data != "input":
 		f.kind = t.Data
-	case has(t, "data-secret"):
-		f.kind = "secret"
 	case attribute(t, "autocomplete") == "one-time-code":
 		f.kind = "one-time-code"
 	}

@@ -10,6 +10,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/web/planner"
 )
 
 // invitation is an offer to share a calendar with the visitor.
@@ -35,12 +36,64 @@ func (p invitationPages) invitations() ([]invitation, error) {
 		if o.Status != calendar.SharePending {
 			continue
 		}
-		list = append(list, invitation{
-			o.Invitation(), excerpt(o.From.OwnerTitle), excerpt(o.Name()), p.may(o.Access),
-			o.Meanwhile > calendar.NoAccess,
-		})
+		list = append(list, p.invitation(o))
 	}
 	return list, nil
+}
+
+func (p *pageRequest) invitation(o calendar.Offer) invitation {
+	return invitation{
+		o.Invitation(), excerpt(o.From.OwnerTitle), excerpt(o.Name()), p.may(o.Access), o.Meanwhile > calendar.NoAccess,
+	}
+}
+
+// sharedCalendar is a calendar that another user has begun to share with the visitor.
+type sharedCalendar struct {
+	invitation
+	Color string
+	// Waits is set for an offer. Notice is the message that the visitor can dismiss otherwise.
+	Waits  bool
+	Notice calendar.NoticeName
+}
+
+const (
+	// sharedLately is how long the calendar tells of a new share, and mostShared how many it tells of.
+	sharedLately = 30 * 24 * time.Hour
+	mostShared   = 3
+)
+
+// newlyShared returns the offers that wait for an answer, then the calendars that the visitor got without being asked.
+// Dismissing a notice on any device ends it.
+func (p planningPages) newlyShared(others []planner.SideCalendar) ([]sharedCalendar, error) {
+	offers, err := p.Service.Offers(p.r.Context(), p.caller())
+	if err != nil || len(offers) == 0 {
+		return nil, err
+	}
+	var list []sharedCalendar
+	for _, o := range offers {
+		if o.Status == calendar.SharePending {
+			list = append(list, sharedCalendar{p.invitation(o), swatchOf(o.From).Color, true, ""})
+		}
+	}
+	notices, err := p.Service.Notifications(p.r.Context(), p.caller())
+	for _, n := range slices.Backward(notices) {
+		at := slices.IndexFunc(others, func(cal planner.SideCalendar) bool { return cal.ID == n.Calendar })
+		if at < 0 || n.Reply || n.Status != calendar.ShareAccepted || n.Created.Before(p.Now().Add(-sharedLately)) {
+			continue
+		}
+		one := invitation{n.Invitation, excerpt(n.Owner.Title), excerpt(n.Title), p.may(n.Access), false}
+		list = append(list, sharedCalendar{one, others[at].Color, false, n.Name})
+	}
+	return list[:min(len(list), mostShared)], err
+}
+
+// seen dismisses the notice of a calendar that another user shares.
+func (p planningPages) seen() error {
+	err := p.Service.Dismiss(p.r.Context(), p.caller(), calendar.NoticeName(p.field("notice")), calendar.Precondition{})
+	if err != nil {
+		return err
+	}
+	return p.leadTo(p.nextOr("/calendar/"))
 }
 
 // OffersPath is the path of the offers' pages below BASE_URL. Each offer's id follows it.
@@ -93,7 +146,7 @@ func (p invitationPages) answer() error {
 		return p.wrong("error.offer-answer")
 	}
 	_, err := p.Service.Answer(p.r.Context(), p.caller(), id, calendar.Reply{Accept: said.accept})
-	return p.after(err, "calendars", said.notice)
+	return p.after(err, p.nextOr("calendars"), said.notice)
 }
 
 // listedShare is one user's share of a calendar.

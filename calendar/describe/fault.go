@@ -368,4 +368,38 @@ var faults = map[string]faultText{
 	},
 	"the webhook is turned off; turn it on first": {"fault.webhook-off", ""},
 	"%q is no time zone; did you mean %s?":        {"fault.zone", "name chosen"},
+	"The provider granted no lasting access. Link the account again, and " +
+		"grant everything that it asks for.": {
+		"fault.far-access", "",
+	},
+	"Google keeps no cancelled event: a cancelled one is deleted there. " +
+		"Delete it, or the instance, instead.": {
+		"fault.far-cancelled", "",
+	},
+	"Google shows us only single instances of this series, so no others " +
+		"can be added.": {
+		"fault.far-few-google", "",
+	},
+	"Microsoft shows us only a single instance of this series, so no " +
+		"others can be added.": {
+		"fault.far-few-microsoft", "",
+	},
+	"Google does not show us all guests of this event, so they cannot be " +
+		"changed from here.": {
+		"fault.far-guests", "",
+	},
+	"The event begins with a whole day and ends at a time of day, which " +
+		"cannot be kept there.": {
+		"fault.far-mixed", "",
+	},
+	"An instance of a series has a rule of its own, which Microsoft cannot " +
+		"keep.": {
+		"fault.far-rule-microsoft", "",
+	},
+	"Google keeps single instances only within their series.":    {"fault.far-single-google", ""},
+	"Microsoft keeps single instances only within their series.": {"fault.far-single-microsoft", ""},
+	"The event has a time without a zone, which cannot be kept there. Give " +
+		"its times a zone.": {
+		"fault.far-zoneless", "",
+	},
 }

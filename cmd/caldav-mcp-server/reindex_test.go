@@ -176,3 +176,31 @@ func TestTheIndexIsRebuiltBesideRequests(t *testing.T) {
 		}
 	})
 }
+
+// TestFirstCalendarsInTheUsersLanguage: the names of the first calendars are in the user's language, or in that of the
+// browser in which the user was made. Their addresses are the same for all.
+func TestFirstCalendarsInTheUsersLanguage(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, database string) {
+		h := openForTest(t, database)
+		for _, tt := range []struct{ language, browser, personal, tasks string }{
+			{"de", "fr", "Persönlich", "Aufgaben"},
+			{"", "fr", "Personnel", "Tâches"},
+			{"", "", "Personal", "Tasks"},
+		} {
+			user, err := h.CreateUser(t.Context(), auth.NewUser{
+				Name: "u" + tt.language + tt.browser, Password: "correct horse", Language: tt.language,
+				BrowserLanguage: tt.browser,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for at, want := range map[calendar.Segment]string{"personal": tt.personal, "tasks": tt.tasks} {
+				cal, err := h.Calendars.CalendarAt(t.Context(), app.Caller(user), at)
+				if err != nil || cal.Name != want {
+					t.Errorf("%s is called %q, want %q: %v", at, cal.Name, want, err)
+				}
+			}
+		}
+	})
+}

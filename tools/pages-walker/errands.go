@@ -306,6 +306,28 @@ func printMay(h *house) {
 	if pages := pagesOf(pdf); len(pdf) < 5000 || pages != 1 {
 		failf("May is printed as %d bytes on %d pages", len(pdf), pages)
 	}
+	const long = " with a title that no cell of a month can show on one line"
+	for n := range 8 {
+		h.put(h.user, fmt.Sprint("full", n), fmt.Sprint("SUMMARY:Talk ", n, long),
+			fmt.Sprintf("DTSTART:202806%dT080000Z", 13+n/7), "DURATION:PT5M")
+	}
+	h.put(h.user, "fair", "SUMMARY:Fair"+long, "DTSTART;VALUE=DATE:20280612", "DTEND;VALUE=DATE:20280615")
+	for _, view := range []string{"month", "week"} {
+		p.visit("/calendar/" + view + "/2028-06-13")
+		p.says("Talk 0")
+		p.tell(`[...document.styleSheets].flatMap(s => [...s.cssRules]).forEach(r => {
+			if (r.media?.mediaText == "print") r.media.mediaText = "all";
+		})`)
+		if shown := p.tell(`[...document.querySelectorAll(".month b, .week b")].filter(e => e.checkVisibility() &&
+			/^Talk/.test(e.innerText)).length`); shown != "8" {
+			failf("a print of the %s has %s of 8 titles", view, shown)
+		}
+		if cut := p.tell(`[...document.querySelectorAll(".month a, .week a, .month .text, .week .text, .printed")].filter(e =>
+			e.checkVisibility() && getComputedStyle(e).overflow != "visible" &&
+			(e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 1)).map(e => e.innerText).join()`); cut != "" {
+			failf("a print of the %s cuts %s", view, cut)
+		}
+	}
 }
 
 // guestByEnter adds a guest with Enter, and leaves another one in the field.
@@ -491,6 +513,24 @@ func phoneInDark(h *house) {
 	if over := p.tell(`document.documentElement.scrollWidth - document.documentElement.clientWidth`); over != "0" {
 		failf("the page is %s pixels too wide", over)
 	}
+	for _, view := range []string{"week", "month", "list"} {
+		p.visit("/calendar/" + view + "/2027-10-04")
+		if top := p.number(`document.querySelector(".week, .month, .days").getBoundingClientRect().top`); top > 112 {
+			failf("the %s begins at %.0f", view, top)
+		}
+		if small := p.tell(`[...document.querySelectorAll("header a, header > button, .top a, .top > button")].filter(e =>
+			e.checkVisibility() && (e.offsetHeight < 44 || e.offsetWidth < 44 && !e.closest(".brand, nav")))
+			.map(e => e.outerHTML).join()`); small != "" {
+			failf("a finger misses %s", small)
+		}
+	}
+	p.click("header .opener")
+	p.there("#menu a[href$='connect']")
+	p.there("#menu input[type=search]")
+	p.click("header .opener")
+	p.click(".top .opener")
+	p.click(`#kinds a[href*="/week/"]`)
+	p.until("for the week", `document.querySelector(".week")`)
 	p.press("a.button.new")
 	p.set("#title", "Cinema")
 	p.set("#start", "2027-10-08")

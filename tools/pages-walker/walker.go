@@ -149,8 +149,14 @@ func (w *walker) enter(password string) error {
 		chromedp.SetValue("#password", password), chromedp.Click(`main form[action$="/sign-in"] button`))
 }
 
+// signOut presses the button, which is in a menu on a narrow screen.
 func (w *walker) signOut() error {
-	return w.follow(chromedp.Click("header form button"))
+	const button = "header form button"
+	menu, err := ask[bool](w, `!document.querySelector("`+button+`").checkVisibility()`)
+	if err == nil && menu {
+		err = w.do(chromedp.Click("header .opener"))
+	}
+	return errors.Join(err, w.follow(chromedp.Click(button)))
 }
 
 func (w *walker) signIn() error {

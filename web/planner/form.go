@@ -50,7 +50,7 @@ func ReadForm(v url.Values) EventForm {
 	text := func(name string) string { return strings.TrimSpace(v.Get(name)) }
 	f := EventForm{
 		Calendar: calendar.CalendarID(text("calendar")), Title: text("title"), Location: text("location"),
-		Notes: lines(v.Get("notes")), URL: text("url"), Color: text("color"), Start: text("start"),
+		Notes: lines(v.Get("notes")), URL: text("url"), Color: colorIn(text("color"), text("shade")), Start: text("start"),
 		StartTime: text("start-time"), End: text("end"), EndTime: text("end-time"), AllDay: v.Get("all-day") != "",
 		Zone: text("zone"), EndZone: text("end-zone"), Free: v.Get("free") != "", Private: v.Get("private") != "",
 		Guests: lines(v.Get("guests")), Optional: lines(v.Get("optional")), Was: v.Get("was"),
@@ -79,6 +79,9 @@ func lines(text string) string {
 // parts returns the parts of a form that change together.
 func (f EventForm) parts() map[string]string {
 	r := f.Repeat
+	if f.AllDay {
+		f.StartTime, f.EndTime = "", "" // only proposals, see ProposeTimes
+	}
 	return map[string]string{
 		"title": f.Title, "location": f.Location, "notes": f.Notes, "url": f.URL, "color": f.Color,
 		"times": strings.Join([]string{
@@ -156,11 +159,29 @@ func (f *EventForm) setTimes(start, end time.Time) {
 	f.End, f.EndTime = end.Format(time.DateOnly), end.Format(clockForm)
 }
 
+// ProposeTimes fills in the times of an event that has none: an hour from the next full hour, on the same day. They
+// count once the visitor says that the event does not last whole days.
+func (p *Planner) ProposeTimes(f *EventForm) {
+	hour := min(p.here(p.Now).Hour()+1, 22)
+	if start, err := time.Parse(clockForm, f.StartTime); err == nil {
+		hour = min(start.Hour(), 22)
+	} else {
+		f.StartTime = clockAt(hour)
+	}
+	if _, err := time.Parse(clockForm, f.EndTime); err != nil {
+		f.EndTime = cmp.Or(f.EndTime, clockAt(hour+1))
+	}
+}
+
+func clockAt(hour int) string {
+	return time.Date(2000, 1, 1, hour, 0, 0, 0, time.UTC).Format(clockForm)
+}
+
 // clockForm is a time of day, as inputs of forms write it.
 const clockForm = "15:04"
 
 // FormOf returns the form of an event, or of an instance of a series.
-func (p *Planner) FormOf(cal calendar.Calendar, i query.Instance) EventForm {
+func (p *Planner) FormOf(ctx context.Context, cal calendar.Calendar, i query.Instance) EventForm {
 	c := i.Component
 	f := EventForm{
 		Calendar: cal.ID, Title: oneLine(content.TextOf(c, "SUMMARY")),
@@ -196,6 +217,7 @@ func (p *Planner) FormOf(cal calendar.Calendar, i query.Instance) EventForm {
 		}
 	}
 	f.Repeat = p.repeatOf(c, i.Start)
+	p.learnNames(ctx, true, c)
 	f.Guests, f.Optional = p.guestsOf(cal, c)
 	return f.Sealed()
 }
@@ -471,14 +493,15 @@ func (p *Planner) time(f EventForm, field, date, clock, zoneName string) (ical.T
 // mostGuests limits the guests of a form.
 const mostGuests = 500
 
-// guestsOf returns the guests of an event for a form, one per line. The organizer and the visitor are left out.
+// guestsOf returns the guests of an event for a form, one per line, with the names that learnNames found. The organizer
+// and the visitor are left out.
 func (p *Planner) guestsOf(cal calendar.Calendar, c *ical.Component) (required, optional string) {
 	var must, may []string
 	for _, a := range edit.AttendeesOf(c) {
 		if p.hidden(cal, c, a) {
 			continue
 		}
-		line := guestLine(a.Name, a.Address)
+		line := guestLine(p.nameOf(a.Name, a.Address), a.Address)
 		if strings.EqualFold(a.Role, optionalRole) {
 			may = append(may, line)
 		} else {

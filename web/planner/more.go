@@ -1,9 +1,11 @@
 package planner
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -80,8 +82,8 @@ func (p *Planner) Prefill(f *EventForm, q url.Values) {
 }
 
 // CopyOf returns the form of a new event with the values of another one, without its guests.
-func (p *Planner) CopyOf(s Subject) EventForm {
-	f := p.FormOf(s.Calendar, s.Instance)
+func (p *Planner) CopyOf(ctx context.Context, s Subject) EventForm {
+	f := p.FormOf(ctx, s.Calendar, s.Instance)
 	f.Guests, f.Optional, f.ETag, f.Was = "", "", "", ""
 	f.Repeat = Repeat{Every: "1"}
 	return f
@@ -289,4 +291,62 @@ func (p *Planner) Carry(ctx context.Context, s Subject, to calendar.CalendarID, 
 		carry = p.Service.CopyToCalendar
 	}
 	return carry(ctx, p.Caller, s.Calendar, s.Object.UID, target, calendar.Precondition{})
+}
+
+// palette lists the colours to choose for an event. RFC 7986 §5.9 allows names of CSS alone.
+var palette = []string{
+	"crimson", "darkorange", "gold", "yellowgreen", "seagreen", "teal", "deepskyblue", "royalblue", "darkviolet",
+	"hotpink", "sienna", "slategray",
+}
+
+// otherColor is the choice of any shade. It becomes the nearest name.
+const otherColor = "other"
+
+// ColorChoices returns the colours to choose, with the present one.
+func (p *Planner) ColorChoices(now string) []Choice {
+	list := []Choice{{"", p.text("planner.color.none")}}
+	for _, name := range palette {
+		list = append(list, Choice{name, p.text("planner.color." + name)})
+	}
+	if !slices.ContainsFunc(list, func(c Choice) bool { return c.Value == now }) {
+		list = append(list, Choice{now, clean(now)})
+	}
+	return list
+}
+
+// shades are the names that a free choice can become, with their values.
+var shades = []shade{
+	{"black", 0x000000}, {"gray", 0x808080}, {"silver", 0xc0c0c0}, {"white", 0xffffff}, {"darkred", 0x8b0000},
+	{"crimson", 0xdc143c}, {"red", 0xff0000}, {"tomato", 0xff6347}, {"salmon", 0xfa8072},
+	{"darkorange", 0xff8c00}, {"orange", 0xffa500}, {"gold", 0xffd700}, {"yellow", 0xffff00},
+	{"khaki", 0xf0e68c}, {"chocolate", 0xd2691e}, {"saddlebrown", 0x8b4513}, {"sienna", 0xa0522d},
+	{"tan", 0xd2b48c}, {"olive", 0x808000}, {"yellowgreen", 0x9acd32}, {"lime", 0x00ff00},
+	{"limegreen", 0x32cd32}, {"green", 0x008000}, {"darkgreen", 0x006400}, {"seagreen", 0x2e8b57},
+	{"teal", 0x008080}, {"turquoise", 0x40e0d0}, {"cyan", 0x00ffff}, {"skyblue", 0x87ceeb},
+	{"deepskyblue", 0x00bfff}, {"dodgerblue", 0x1e90ff}, {"royalblue", 0x4169e1}, {"blue", 0x0000ff},
+	{"navy", 0x000080}, {"slateblue", 0x6a5acd}, {"slategray", 0x708090}, {"purple", 0x800080},
+	{"darkviolet", 0x9400d3}, {"orchid", 0xda70d6}, {"violet", 0xee82ee}, {"magenta", 0xff00ff},
+	{"hotpink", 0xff69b4}, {"deeppink", 0xff1493}, {"pink", 0xffc0cb}, {"lavender", 0xe6e6fa},
+	{"maroon", 0x800000},
+}
+
+type shade struct {
+	name  string
+	value int
+}
+
+// colorIn returns the name of a chosen colour. The name for a free choice is the nearest one.
+func colorIn(name, free string) string {
+	want, err := strconv.ParseInt(strings.TrimPrefix(free, "#"), 16, 32)
+	if name != otherColor || err != nil {
+		return name
+	}
+	distance := func(s shade) (sum int) {
+		for shift := 0; shift < 24; shift += 8 {
+			d := int(want)>>shift&0xff - s.value>>shift&0xff
+			sum += d * d
+		}
+		return sum
+	}
+	return slices.MinFunc(shades, func(a, b shade) int { return cmp.Compare(distance(a), distance(b)) }).name
 }

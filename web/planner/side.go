@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -72,7 +73,9 @@ func (p *Planner) side(kind Kind, chosen time.Time, all []calendar.Calendar) Sid
 			s.Own = append(s.Own, listed)
 			continue
 		}
-		listed.Owner = clean(cal.OwnerTitle)
+		if owner := clean(cal.OwnerTitle); !strings.Contains(listed.Name, owner) {
+			listed.Owner = owner
+		}
 		s.Others = append(s.Others, listed)
 	}
 	return s

@@ -41,8 +41,8 @@ const (
 	mostEntries = 4000
 	// listDays is the number of days of a page of the list. The script adds pages to it, up to mostListDays.
 	listDays, mostListDays = 30, 360
-	// monthLines is the number of events that a day of a month shows.
-	monthLines = 4
+	// monthLines is the number of events that a day of a month shows, and printLines how many more a print shows.
+	monthLines, printLines = 4, 20
 	// unit is the grid of positions, in minutes.
 	unit = 5
 	// MostColumns is the number of blocks beside each other. Further ones cover the last.
@@ -109,8 +109,10 @@ type DayView struct {
 	Entries []*Entry
 	// Lines are the events of a day of a month.
 	Lines []LineView
-	// More counts the events that the day of a month does not show.
-	More int
+	// More counts the events that the day of a month does not show. Printed are those that a print shows, and Left counts
+	// the others.
+	More, Left int
+	Printed    []LineView
 	// Tasks are due on this day.
 	Tasks []*Task
 	// Off are the CSS classes of the times outside of the visitor's working hours.
@@ -522,19 +524,32 @@ func (p *Planner) fillMonth(view *DayView, d grid.Day, entries *shownEntries) {
 		case i < lines:
 			view.Bars = append(view.Bars, barOf(b, entries))
 		case b.Item >= 0:
-			view.More++
+			view.rest(func() LineView { return LineView{Entry: entries.at(b.Item)} })
 		}
 	}
 	for i, b := range d.Blocks {
-		if len(view.Bars)+i < lines {
+		line := func() LineView {
 			line := LineView{Entry: entries.at(b.Item)}
 			if !b.Before {
 				line.Short = p.clockOf(b.Top)
 			}
-			view.Lines = append(view.Lines, line)
-		} else {
-			view.More++
+			return line
 		}
+		if len(view.Bars)+i < lines {
+			view.Lines = append(view.Lines, line())
+		} else {
+			view.rest(line)
+		}
+	}
+}
+
+// rest adds an event that only a print of the month shows.
+func (d *DayView) rest(line func() LineView) {
+	d.More++
+	if len(d.Printed) < printLines {
+		d.Printed = append(d.Printed, line())
+	} else {
+		d.Left++
 	}
 }
 

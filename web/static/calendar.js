@@ -57,7 +57,7 @@ document.addEventListener("click", event => {
     extend(earlier.closest(".days"), earlier);
     return;
   }
-  const link = event.target.closest?.(".kinds a, .sheet > .bar a, .mini a, .head a, .month a.number, .month a.more");
+  const link = event.target.closest?.(".kinds a, .top a, .mini a, .head a, .month a.number, .month a.more");
   if (!link || !planner() || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   event.preventDefault();
   load(link.href);
@@ -206,13 +206,13 @@ document.addEventListener("keydown", event => {
     else focusWithin(cell, Math.sign(step));
   } else if (grid && (event.key === "PageUp" || event.key === "PageDown")) {
     event.preventDefault();
-    document.querySelector(`.sheet > .bar a[rel=${event.key === "PageUp" ? "prev" : "next"}]`)?.click();
+    document.querySelector(`.top a[rel=${event.key === "PageUp" ? "prev" : "next"}]`)?.click();
   } else if (page.dataset.shortcuts !== "off" && (!event.shiftKey || "/?".includes(event.key))) {
     const base = page.dataset.base;
     if (keys[event.key]) load(`${base}/calendar/${keys[event.key]}/${page.dataset.date}`);
-    else if (event.key === "t") document.querySelector(".sheet > .bar a")?.click();
-    else if (event.key === "j" || event.key === "n") document.querySelector(".sheet > .bar a[rel=next]")?.click();
-    else if (event.key === "k" || event.key === "p") document.querySelector(".sheet > .bar a[rel=prev]")?.click();
+    else if (event.key === "t") document.querySelector(".top a")?.click();
+    else if (event.key === "j" || event.key === "n") document.querySelector(".top a[rel=next]")?.click();
+    else if (event.key === "k" || event.key === "p") document.querySelector(".top a[rel=prev]")?.click();
     else if (event.key === "c") location.href = document.querySelector(".button.new").href;
     else if (event.key === "?") location.href = `${base}/calendar/keys`;
     else if (event.key === "/") document.getElementById("find")?.focus();
@@ -311,7 +311,6 @@ function ready() {
   }
   const pick = document.getElementById("pick"), guests = document.getElementById("guests");
   if (pick && guests) {
-    pick.closest(".pick").hidden = false;
     const add = () => {
       guests.value = (guests.value.trim() + "\n" + pick.value.trim()).trim();
       pick.value = "";
@@ -328,6 +327,8 @@ function ready() {
       if (response?.ok && !response.redirected) pick.list.append(...(await response.json()).map(line => new Option("", line)));
     }, { once: true });
   }
+  const shade = document.querySelector("input[name=shade]");
+  shade?.addEventListener("input", () => { shade.form.querySelector("[name=color][value=other]").checked = true; });
   const whole = document.querySelector("input[name=all-day]");
   if (whole) {
     const show = () => { for (const id of ["start-time", "end-time"]) document.getElementById(id).hidden = whole.checked; };

@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/locale"
 	"caldav-mcp-server/store"
 )
 
@@ -194,7 +195,7 @@ func (h *App) CreateRoom(ctx context.Context, n auth.NewUser) (calendar.User, er
 // createFirstCalendars creates the first calendars. The first one becomes the default calendar by name: otherwise the
 // oldest is the default, and a client that creates a calendar within the same second could take its place.
 func (h *App) createFirstCalendars(ctx context.Context, c calendar.Caller) error {
-	for i, first := range firstCalendars() {
+	for i, first := range firstCalendars(locale.Match(c.User.Language, c.User.BrowserLanguage)) {
 		cal, err := h.Calendars.CreateCalendar(ctx, c, first)
 		if err != nil {
 			return fmt.Errorf("creating the calendar %q: %w", first.Name, err)
@@ -214,10 +215,10 @@ func (h *App) createFirstCalendars(ctx context.Context, c calendar.Caller) error
 }
 
 // firstCalendars are the calendars of a new user. Each takes one kind, because Apple's clients show a calendar either
-// in Calendar or in Reminders.
-func firstCalendars() []calendar.NewCalendar {
+// in Calendar or in Reminders. Their names are in the user's language; the addresses are the same in all languages.
+func firstCalendars(l *locale.Language) []calendar.NewCalendar {
 	return []calendar.NewCalendar{
-		{Segment: "personal", Properties: calendar.Properties{Name: "Personal", Kinds: calendar.Kinds{calendar.Event}}},
-		{Segment: "tasks", Properties: calendar.Properties{Name: "Tasks", Kinds: calendar.Kinds{calendar.Todo}}},
+		{Segment: "personal", Properties: calendar.Properties{Name: l.Text("first.personal"), Kinds: calendar.Kinds{calendar.Event}}},
+		{Segment: "tasks", Properties: calendar.Properties{Name: l.Text("first.tasks"), Kinds: calendar.Kinds{calendar.Todo}}},
 	}
 }
