@@ -57,7 +57,10 @@ func stored(address string) string {
 func isAddress(text string) bool { return text != "" && validateEmail(text) == nil }
 
 // sameAddress reports whether two mail addresses find the same user. [strings.EqualFold] equates more of them.
-func sameAddress(a, b string) bool { return strings.ToLower(a) == strings.ToLower(b) }
+func sameAddress(a, b string) bool {
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	return a == b
+}
 
 // Addresses returns a user's additional mail addresses.
 func (s *Directory) Addresses(ctx context.Context, u calendar.User) ([]Address, error) {

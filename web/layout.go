@@ -44,7 +44,8 @@ func newTemplates(all *locale.Catalogs) (map[*locale.Language]templates, error) 
 			if slices.Contains(shared, file) {
 				continue
 			}
-			pages[l][strings.TrimSuffix(path.Base(file), ".html")] = sync.OnceValues(func() (*template.Template, error) {
+			name := strings.TrimSuffix(path.Base(file), ".html")
+			pages[l][name] = sync.OnceValues(func() (*template.Template, error) {
 				return template.New("").Funcs(functions(l)).ParseFS(templateFiles, append(slices.Clip(shared), file)...)
 			})
 		}

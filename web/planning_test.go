@@ -789,7 +789,8 @@ func TestNamesOfGuests(t *testing.T) {
 	})
 }
 
-// TestNewlyShared: the calendar tells of a calendar that another user shares, until the visitor dismisses it or answers.
+// TestNewlyShared: the calendar tells of a calendar that another user shares, until the visitor dismisses it or
+// answers.
 func TestNewlyShared(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
@@ -848,7 +849,8 @@ func TestFormOfEvent(t *testing.T) {
 		edit := strings.Replace(b.get("/calendar/day/2026-05-05").link("Fair"), "?", "/edit?", 1)
 		form := b.get(edit)
 		for _, want := range []string{
-			`id="start-time" name="start-time" type="time" value="15:00"`, `value="16:00"`, "Eve Adams &lt;eve@example.net&gt;",
+			`id="start-time" name="start-time" type="time" value="15:00"`, `value="16:00"`,
+			"Eve Adams &lt;eve@example.net&gt;",
 		} {
 			if !strings.Contains(form.body, want) {
 				t.Errorf("the form has no %s:\n%s", want, form.body)

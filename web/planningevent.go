@@ -155,8 +155,9 @@ func (p planningPages) eventContent(
 ) (c eventContent, err error) {
 	pl.ProposeTimes(&f)
 	c = eventContent{
-		EventForm: f, Colors: pl.ColorChoices(f.Color), Fresh: s == nil, NoAddress: p.user().Email == "", Action: p.base + "/calendar/new",
-		Zones: zone.Places(),
+		EventForm: f, Colors: pl.ColorChoices(f.Color), Fresh: s == nil, NoAddress: p.user().Email == "",
+		Action: p.base + "/calendar/new",
+		Zones:  zone.Places(),
 	}
 	if c.Calendars, err = pl.Writable(p.r.Context(), calendar.Event); err != nil {
 		return c, err

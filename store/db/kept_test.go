@@ -9,10 +9,13 @@ import (
 	"testing"
 )
 
-// TestMain runs a statement on a file, if it is started as another process by [runApart].
+// sharedFile is the name of the file in its directory.
+const sharedFile = "a.db"
+
+// TestMain runs a statement on a file of the current directory, if it is started as another process by [runApart].
 func TestMain(m *testing.M) {
-	if path := os.Getenv("OTHER_PROCESS"); path != "" {
-		d, err := Open(context.Background(), path, Options{}, nil, Hooks{})
+	if os.Getenv("OTHER_PROCESS") != "" {
+		d, err := Open(context.Background(), "sqlite:"+sharedFile, Options{}, nil, Hooks{})
 		if err == nil {
 			err = d.Transact(context.Background(), func(t *Tx) error {
 				return t.Run(context.Background(), os.Getenv("STATEMENT"))
@@ -30,10 +33,11 @@ func TestMain(m *testing.M) {
 }
 
 // runApart runs a statement in another process.
-func runApart(t *testing.T, path, statement string) {
+func runApart(t *testing.T, directory, statement string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), "OTHER_PROCESS="+path, "STATEMENT="+statement)
+	cmd.Dir = directory
+	cmd.Env = append(os.Environ(), "OTHER_PROCESS=1", "STATEMENT="+statement)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -42,7 +46,8 @@ func runApart(t *testing.T, path, statement string) {
 // TestKept: an answer is repeated until somebody commits: this process, another connection of it, or another process.
 func TestKept(t *testing.T) {
 	t.Parallel()
-	path := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
+	directory := t.TempDir()
+	path := "sqlite:" + filepath.Join(directory, sharedFile)
 	d, other := openFile(t, path), openFile(t, path)
 	run := func(d *DB, statement string) {
 		t.Helper()
@@ -69,7 +74,7 @@ func TestKept(t *testing.T) {
 	changes := []func(){
 		func() { run(d, `UPDATE numbers SET n = n + 1`) },
 		func() { run(other, `UPDATE numbers SET n = n + 1`) },
-		func() { runApart(t, path, `UPDATE numbers SET n = n + 1`) },
+		func() { runApart(t, directory, `UPDATE numbers SET n = n + 1`) },
 		func() { // moves the commits of the log into the file, and writes the log from its start again
 			if err := d.Maintain(t.Context(), `PRAGMA wal_checkpoint(TRUNCATE)`); err != nil {
 				t.Fatal(err)
@@ -98,7 +103,7 @@ func TestKept(t *testing.T) {
 // TestKeptWhileCommitted: a commit between the state and the query's answer is no part of the kept answer's state.
 func TestKeptWhileCommitted(t *testing.T) {
 	t.Parallel()
-	path := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
+	path := "sqlite:" + filepath.Join(t.TempDir(), sharedFile)
 	d := openFile(t, path)
 	write := func(statement string) {
 		t.Helper()

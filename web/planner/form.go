@@ -50,7 +50,8 @@ func ReadForm(v url.Values) EventForm {
 	text := func(name string) string { return strings.TrimSpace(v.Get(name)) }
 	f := EventForm{
 		Calendar: calendar.CalendarID(text("calendar")), Title: text("title"), Location: text("location"),
-		Notes: lines(v.Get("notes")), URL: text("url"), Color: colorIn(text("color"), text("shade")), Start: text("start"),
+		Notes: lines(v.Get("notes")), URL: text("url"), Color: colorIn(text("color"), text("shade")),
+		Start:     text("start"),
 		StartTime: text("start-time"), End: text("end"), EndTime: text("end-time"), AllDay: v.Get("all-day") != "",
 		Zone: text("zone"), EndZone: text("end-zone"), Free: v.Get("free") != "", Private: v.Get("private") != "",
 		Guests: lines(v.Get("guests")), Optional: lines(v.Get("optional")), Was: v.Get("was"),
