@@ -109,8 +109,8 @@ type DayView struct {
 	Entries []*Entry
 	// Lines are the events of a day of a month.
 	Lines []LineView
-	// More counts the events that the day of a month does not show. Printed are those that a print shows, Left counts the
-	// others.
+	// More counts the events that the day of a month does not show. Printed are those of a print, and Left
+	// counts the others.
 	More, Left int
 	Printed    []LineView
 	// Tasks are due on this day.
