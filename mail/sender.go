@@ -99,8 +99,6 @@ const (
 
 // Run sends the mails of the outbox until the context ends.
 func (s *Sender) Run(ctx context.Context) {
-	ticker := time.NewTicker(pollEvery)
-	defer ticker.Stop()
 	defer s.lease.GiveBack(ctx)
 	for {
 		s.look(ctx)
@@ -112,7 +110,7 @@ func (s *Sender) Run(ctx context.Context) {
 			continue
 		}
 		select {
-		case <-ticker.C:
+		case <-time.After(calendar.UntilNext(s.Now(), pollEvery)):
 		case <-ctx.Done():
 			return
 		}
