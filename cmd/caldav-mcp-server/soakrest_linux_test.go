@@ -22,9 +22,9 @@ type rested struct {
 	name string
 	// memory is in kilobytes; anonymous is what maps no file.
 	memory, anonymous, descriptors, goroutines int
-	// threads has the waits of each thread in the time of measuring, switches their sum for each second.
-	threads  map[string]int
-	switches float64
+	// switches is how often a thread began to wait, wakeUps how often the process began to work after a rest, both for
+	// each second.
+	switches, wakeUps float64
 	// core is the share of a core.
 	core               float64
 	bytes, wal, unused int64
@@ -41,15 +41,8 @@ func (s *soak) rest(name string) (m rested) {
 	_ = idle(s.Context(), min(restFor, s.length/20))
 	r := s.server.Load()
 	process := filepath.Join("/proc", strconv.Itoa(r.cmd.Process.Pid))
-	began, before, ticked := time.Now(), switches(s.T, process), processor(s.T, r)
-	_ = idle(s.Context(), window)
-	after, seconds := switches(s.T, process), time.Since(began).Seconds()
-	m = rested{name: name, threads: map[string]int{}, writes: s.writes.Load()}
-	for thread, n := range after {
-		m.threads[thread] = n - before[thread]
-		m.switches += float64(n-before[thread]) / seconds
-	}
-	m.core = (processor(s.T, r) - ticked).Seconds() / seconds
+	m = rested{name: name, writes: s.writes.Load()}
+	m.watch(s.T, r, process, window)
 	m.memory, m.anonymous = status(s.T, process, "VmRSS"), status(s.T, process, "RssAnon")
 	files, err := os.ReadDir(filepath.Join(process, "fd"))
 	if err != nil {
@@ -67,25 +60,45 @@ func (s *soak) rest(name string) (m rested) {
 		s.Fatal(err)
 	}
 	m.look(s.T, s.database)
-	s.Logf("%s, at %v: %d kB of memory (%d anonymous), %d descriptors, %d goroutines, %.1f switches a second of the "+
-		"threads %v, %.2f %% of a core, database %d kB (unused %d), WAL %d kB, after %d changes\n%s", name,
-		time.Since(s.began).Round(time.Second), m.memory, m.anonymous, m.descriptors, m.goroutines, m.switches,
-		slices.Sorted(maps.Values(m.threads)), 100*m.core, m.bytes/1000, m.unused/1000, m.wal/1000, m.writes, m.table())
+	s.Logf("%s, at %v: %d kB of memory (%d anonymous), %d descriptors, %d goroutines, %.1f switches and %.2f "+
+		"wake-ups a second, %.2f %% of a core, database %d kB (unused %d), WAL %d kB, after %d changes\n%s", name,
+		time.Since(s.began).Round(time.Second), m.memory, m.anonymous, m.descriptors, m.goroutines, m.switches, m.wakeUps,
+		100*m.core, m.bytes/1000, m.unused/1000, m.wal/1000, m.writes, m.table())
 	return m
 }
 
-// switches counts how often each thread of a process began to wait.
-func switches(t *testing.T, process string) map[string]int {
+// watch counts wake-ups for a while. The process is at rest if for 10 ms no thread of it has begun to wait: a thread that
+// works waits again soon. Go's own thread that watches the others naps many times within one wake-up.
+func (m *rested) watch(t *testing.T, r *running, process string, window time.Duration) {
+	t.Helper()
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	began, ticked, before := time.Now(), processor(t, r), switches(t, process)
+	last, atRest, woke := before, false, 0
+	for time.Since(began) < window {
+		<-ticker.C
+		now := switches(t, process)
+		if now != last && atRest {
+			woke++
+		}
+		last, atRest = now, now == last
+	}
+	seconds := time.Since(began).Seconds()
+	m.switches, m.wakeUps = float64(last-before)/seconds, float64(woke)/seconds
+	m.core = (processor(t, r) - ticked).Seconds() / seconds
+}
+
+// switches counts how often the threads of a process began to wait.
+func switches(t *testing.T, process string) (n int) {
 	t.Helper()
 	tasks, err := filepath.Glob(filepath.Join(process, "task", "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	counts := map[string]int{}
 	for _, task := range tasks {
-		counts[filepath.Base(task)] = status(t, task, "voluntary_ctxt_switches")
+		n += status(t, task, "voluntary_ctxt_switches")
 	}
-	return counts
+	return n
 }
 
 // status is a number in the status of a process or thread.
@@ -180,6 +193,8 @@ const (
 	bytesPerChange, spareBytes = 2000, 8 << 20
 	// walBytes is the journal_size_limit of SQLite.
 	walBytes = 64 << 20
+	// mostWakeUps is for each second. There are more if tasks look for work each at a time of its own.
+	mostWakeUps = 2
 )
 
 // histories are the tables that keep what was, so that they have a row or less for each change.
@@ -209,6 +224,9 @@ func (m *rested) compare(s *soak, first, warm rested) {
 	if s.length < 20*restFor {
 		s.Log("the rests were too short to compare memory, descriptors and wake-ups")
 		return
+	}
+	if m.wakeUps > mostWakeUps {
+		s.Errorf("at rest, the server woke up %.1f times a second", m.wakeUps)
 	}
 	for _, before := range []rested{first, warm} {
 		if m.descriptors > before.descriptors+6 || m.goroutines > before.goroutines+10 ||
