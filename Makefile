@@ -73,6 +73,11 @@ test: ## Run all tests on SQLite and on a temporary Postgres, with the race dete
 torture: ## Run the slow tests, too (TORTURE: which parts, RUN: a pattern, PKG; TORTURE_FOR=30m, TORTURE_SEED, TORTURE_SHARE=3)
 	TORTURE=$(or $(TORTURE),all) $(WITHPG) $(GO) test -count=1 -p 1 -timeout 2h -run='$(RUN)' $(ARGS) $(PKG)
 
+.PHONY: soak
+soak: ## Let a day of many users pass at both engines, with kills and an upgrade from 0.1.0 (SOAK=2h, SOAK_USERS=500)
+	SOAK=$(or $(SOAK),2h) SOAK_USERS=$(or $(SOAK_USERS),500) $(GO) test -count=1 -v -timeout 24h -run='^TestSoak$$' \
+		./cmd/caldav-mcp-server
+
 .PHONY: check
 check: lint test ## Run everything that must pass before a change is proposed
 

@@ -86,6 +86,12 @@ func (g *Digests) post(ctx context.Context) error {
 	return errors.Join(err, errors.Join(failed...))
 }
 
+// due counts the digests that are due, up to one.
+func (g *Digests) due(ctx context.Context) (int, error) {
+	due, err := g.Store.DueDigests(ctx, g.Now(), 1)
+	return len(due), err
+}
+
 // postOne queues a user's digest, unless it is too late, and schedules the next one. If the user has moved to another
 // time zone, the hour may be in the future again.
 func (g *Digests) postOne(ctx context.Context, d calendar.Digest) (err error) {

@@ -51,6 +51,12 @@ func (o *Offers) post(ctx context.Context) error {
 	return err
 }
 
+// due counts the shares without a mail, up to one.
+func (o *Offers) due(ctx context.Context) (int, error) {
+	waiting, err := o.Store.UnmailedOffers(ctx, o.Now().Add(-offersSince), 1)
+	return len(waiting), err
+}
+
 // letter returns nil if the user has no address or is disabled.
 func (o *Offers) letter(s calendar.Share, now time.Time) *calendar.Letter {
 	to, err := letter.Address(s.User.Email)

@@ -99,8 +99,6 @@ const (
 
 // Run sends the mails of the outbox until the context ends.
 func (s *Sender) Run(ctx context.Context) {
-	ticker := time.NewTicker(pollEvery)
-	defer ticker.Stop()
 	defer s.lease.GiveBack(ctx)
 	for {
 		s.look(ctx)
@@ -112,7 +110,7 @@ func (s *Sender) Run(ctx context.Context) {
 			continue
 		}
 		select {
-		case <-ticker.C:
+		case <-time.After(calendar.UntilNext(s.Now(), pollEvery)):
 		case <-ctx.Done():
 			return
 		}
@@ -138,9 +136,25 @@ func (s *Sender) look(ctx context.Context) {
 	}
 }
 
+// waiting reports whether there is mail to send or to make. Without any, no lease is taken: that would be a write every
+// few seconds.
+func (s *Sender) waiting(ctx context.Context) (bool, error) {
+	n, _, err := s.Store.WaitingLetters(ctx)
+	if err == nil && n == 0 && s.Digests != nil {
+		n, err = s.Digests.due(ctx)
+	}
+	if err == nil && n == 0 && s.Offers != nil {
+		n, err = s.Offers.due(ctx)
+	}
+	return n > 0, err
+}
+
 // Round sends the due letters, unless another process is sending. It returns the number of letters that it took. It
 // keeps the lease until the next round.
 func (s *Sender) Round(ctx context.Context) (int, error) {
+	if waiting, err := s.waiting(ctx); err != nil || !waiting {
+		return 0, err
+	}
 	mine, err := s.lease.Take(ctx)
 	if err != nil || !mine {
 		return 0, err

@@ -165,6 +165,28 @@ func TestGivesUp(t *testing.T) {
 	}
 }
 
+// TestNothingToSend: without mail, a sender writes nothing, not even its lease.
+func TestNothingToSend(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		s := h.sender()
+		h.round(s)
+		free, err := h.Store.Lease(t.Context(), "mail out", "another", h.now(), h.now().Add(lease.Term))
+		if err != nil || !free {
+			t.Errorf("the lease is free: %v, %v", free, err)
+		}
+		h.post(h.letter(calendar.MethodRequest, "u", "guest@example.com"))
+		if h.round(s) != 0 {
+			t.Error("it sends while another has the lease")
+		}
+		h.pass(lease.Term)
+		if h.round(s) != 1 {
+			t.Error("it does not send what waits")
+		}
+	})
+}
+
 // forgetful is a store whose process dies before what became of a letter is written.
 type forgetful struct {
 	*store.Store

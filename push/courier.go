@@ -55,7 +55,7 @@ type Config struct {
 // Limits and intervals.
 const (
 	// leaseName is the lease of the sending process. leaseTime is how long after its crash another process takes over.
-	// While messages are in flight, each poll renews the lease, and so does a ticker if polls are slow.
+	// While messages are in flight, each poll renews the lease. If polls are slow, it is renewed between them.
 	leaseName             = "push"
 	leaseTime, renewEvery = 7 * time.Second, 3 * time.Second
 	// lookEvery is the polling interval; all changes in between become one message. Notifications instead of polling
@@ -140,24 +140,24 @@ func NewCourier(c Config) *Courier {
 
 // Run delivers messages until the context ends.
 func (s *Courier) Run(ctx context.Context) {
-	renew := time.NewTicker(renewEvery)
-	defer renew.Stop()
-	defer s.leave(ctx, renew.C)
-	next := time.NewTimer(lookEvery)
+	defer s.leave(ctx)
+	next := time.NewTimer(calendar.UntilNext(s.Now(), lookEvery))
 	defer next.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-next.C:
-			s.report(ctx, s.look(ctx))
-			next.Reset(max(lookEvery, rest*s.took))
-		case <-renew.C:
-			s.report(ctx, s.renew(ctx))
+			if s.rested() {
+				s.report(ctx, s.look(ctx))
+			} else {
+				s.report(ctx, s.renew(ctx))
+			}
+			next.Reset(calendar.UntilNext(s.Now(), lookEvery))
 		case one := <-s.back:
 			s.gather(ctx)
 			s.report(ctx, s.land(ctx, one))
-			if len(s.queue) == 0 && len(s.flying) < slots/2 && s.full && s.Now().Sub(s.looked) > rest*s.took {
+			if len(s.queue) == 0 && len(s.flying) < slots/2 && s.full && s.rested() {
 				s.report(ctx, s.look(ctx)) // more is due than was taken
 			}
 		}
@@ -165,14 +165,19 @@ func (s *Courier) Run(ctx context.Context) {
 	}
 }
 
+// rested reports whether the pause after a poll is over.
+func (s *Courier) rested() bool { return s.Now().Sub(s.looked) >= rest*s.took }
+
 // leave waits for messages in flight and releases the lease.
-func (s *Courier) leave(ctx context.Context, renew <-chan time.Time) {
+func (s *Courier) leave(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
+	renew := time.NewTicker(renewEvery)
+	defer renew.Stop()
 	for len(s.flying) > 0 {
 		select {
 		case one := <-s.back:
 			s.report(ctx, s.land(ctx, one))
-		case <-renew:
+		case <-renew.C:
 			s.report(ctx, s.renew(ctx))
 		}
 	}

@@ -90,7 +90,7 @@ func (r *Ringer) Run(ctx context.Context) {
 			_ = r.Store.Release(context.WithoutCancel(ctx), leaseName, r.holder)
 		}
 	}()
-	next := time.NewTimer(lookEvery)
+	next := time.NewTimer(calendar.UntilNext(r.Now(), lookEvery))
 	defer next.Stop()
 	for {
 		select {
@@ -103,7 +103,7 @@ func (r *Ringer) Run(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			r.Logger.WarnContext(ctx, "some reminders wait", "error", err)
 		}
-		pause := lookEvery
+		pause := calendar.UntilNext(r.Now(), lookEvery)
 		if more && err == nil {
 			pause = 0
 		}

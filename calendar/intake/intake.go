@@ -190,15 +190,12 @@ func (i *Intake) Run(ctx context.Context) {
 				i.Logger.WarnContext(ctx, "old uploads could not be deleted", "error", err)
 			}
 		}
-		timer := time.NewTimer(lookEvery)
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return
 		case <-i.work:
-		case <-timer.C:
+		case <-time.After(calendar.UntilNext(i.Now(), lookEvery)):
 		}
-		timer.Stop()
 	}
 }
 

@@ -37,8 +37,6 @@ const (
 
 // Run syncs accounts when they are due, until the context ends.
 func (m *Mirror) Run(ctx context.Context) {
-	ticker := time.NewTicker(pollEvery)
-	defer ticker.Stop()
 	for {
 		n, err := m.Round(ctx)
 		if err != nil && ctx.Err() == nil {
@@ -48,7 +46,7 @@ func (m *Mirror) Run(ctx context.Context) {
 			continue
 		}
 		select {
-		case <-ticker.C:
+		case <-time.After(calendar.UntilNext(m.Now(), pollEvery)):
 		case <-ctx.Done():
 			return
 		}

@@ -194,7 +194,8 @@ func TestWordsAreIndexed(t *testing.T) {
 	}
 	indexing, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
-	go func() { defer close(ended); indexWords(indexing, h, slog.New(slog.DiscardHandler)) }()
+	p := &program{&console.Console{Now: time.Now}}
+	go func() { defer close(ended); p.indexWords(indexing, h, slog.New(slog.DiscardHandler)) }()
 	until(t, "the words are in the index", func() bool { return waiting() == 0 })
 	stop()
 	<-ended

@@ -75,7 +75,7 @@ func serveLines(ctx context.Context, d *command.Context, o mcpOptions) error {
 	log := d.Logger(slog.LevelWarn, false)
 	following, stop := context.WithCancel(ctx)
 	defer stop()
-	go d.Follow(following, app.FollowEvery, log)
+	go d.Follow(following, d.Now, app.FollowEvery, log)
 	limits := mcp.DefaultLimits()
 	limits.SessionAge = noSessionEnd
 	handler := mcp.New(mcp.Config{

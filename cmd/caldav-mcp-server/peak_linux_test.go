@@ -202,22 +202,28 @@ func (p *peak) pass() {
 // processor is the processor time of all servers so far.
 func (p *peak) processor() (total time.Duration) {
 	p.t.Helper()
-	const tick = time.Second / 100
 	for _, r := range p.at {
-		text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(r.cmd.Process.Pid), "stat"))
-		if err != nil {
-			p.t.Fatal(err)
-		}
-		_, rest, _ := strings.Cut(string(text), ") ")
-		fields := strings.Fields(rest)
-		user, err := strconv.Atoi(fields[11])
-		system, err2 := strconv.Atoi(fields[12])
-		if err := errors.Join(err, err2); err != nil {
-			p.t.Fatal(err)
-		}
-		total += time.Duration(user+system) * tick
+		total += processor(p.t, r)
 	}
 	return total
+}
+
+// processor is the processor time of a server so far.
+func processor(t *testing.T, r *running) time.Duration {
+	t.Helper()
+	const tick = time.Second / 100
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(r.cmd.Process.Pid), "stat"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(rest)
+	user, err := strconv.Atoi(fields[11])
+	system, err2 := strconv.Atoi(fields[12])
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(user+system) * tick
 }
 
 // report prints the times.

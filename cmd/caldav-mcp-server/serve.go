@@ -245,9 +245,9 @@ func (p *program) background(ctx context.Context, h *app.App, keeper *acme.Keepe
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var all sync.WaitGroup
 	all.Go(func() { h.Auth.Run(ctx) })
-	all.Go(func() { h.Follow(ctx, app.FollowEvery, log) })
+	all.Go(func() { h.Follow(ctx, p.Now, app.FollowEvery, log) })
 	all.Go(func() { p.pruneDaily(ctx, h, log) })
-	all.Go(func() { indexWords(ctx, h, log) })
+	all.Go(func() { p.indexWords(ctx, h, log) })
 	all.Go(func() { refreshMeanwhile(ctx, h, up) })
 	all.Go(func() { p.answerBookings(ctx, h, log) })
 	all.Go(func() { p.deleteLater(ctx, h, log) })
@@ -288,21 +288,18 @@ func (p *program) pruneDaily(ctx context.Context, h *app.App, log *slog.Logger) 
 }
 
 // indexEvery is how often pending words are indexed, indexAgain the delay after a failure.
-const indexEvery, indexAgain = time.Second, time.Minute
+const indexEvery, indexAgain = 5 * time.Second, time.Minute
 
 // indexWords indexes the words of invitations, shortly after they were stored.
-func indexWords(ctx context.Context, h *app.App, log *slog.Logger) {
-	ticker := time.NewTicker(indexEvery)
-	defer ticker.Stop()
+func (p *program) indexWords(ctx context.Context, h *app.App, log *slog.Logger) {
 	for {
 		next := indexEvery
 		if err := h.Store.IndexWords(ctx); err != nil && ctx.Err() == nil {
 			next = indexAgain
 			log.WarnContext(ctx, "indexing words for the search failed and will be retried", "error", err)
 		}
-		ticker.Reset(next)
 		select {
-		case <-ticker.C:
+		case <-time.After(calendar.UntilNext(p.Now(), next)):
 		case <-ctx.Done():
 			return
 		}

@@ -36,7 +36,7 @@ func TestProcessesFollowTheServersSettings(t *testing.T) {
 		must(other.Consult(ctx))
 		done := make(chan struct{})
 		ctx, stop := context.WithCancel(ctx)
-		go func() { defer close(done); other.Follow(ctx, 5*time.Millisecond, logged) }()
+		go func() { defer close(done); other.Follow(ctx, time.Now, 5*time.Millisecond, logged) }()
 
 		must(one.ChangeService(ctx,
 			map[string]string{"JOURNAL_DAYS": "90", "QUOTA_BYTES": "5MB", "USER_DIRECTORY": "true"}, nil))

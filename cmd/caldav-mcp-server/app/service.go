@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/store"
@@ -104,14 +105,12 @@ func (h *App) Declare(ctx context.Context, told map[string]string) error {
 }
 
 // Follow applies changes by other processes until ctx ends.
-func (h *App) Follow(ctx context.Context, every time.Duration, log *slog.Logger) {
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
+func (h *App) Follow(ctx context.Context, now func() time.Time, every time.Duration, log *slog.Logger) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-time.After(calendar.UntilNext(now(), every)):
 		}
 		before := h.Service()
 		if err := h.Consult(ctx); err != nil {
