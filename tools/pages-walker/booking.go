@@ -53,7 +53,7 @@ func (p *person) pure() {
 	if p.axe == "" {
 		return
 	}
-	_, err := p.Eval(p.axe + "; ''")
+	_, err := p.Eval("(() => {" + p.axe + "\n})()")
 	must(err)
 	found, err := p.Eval(`axe.run(document, {
 		runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]

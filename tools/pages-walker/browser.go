@@ -17,6 +17,7 @@ const (
 	keySpace = " "
 	keyDown  = "\ue015"
 	keyRight = "\ue014"
+	keyClose = "\ue00c" // Escape
 )
 
 // look describes how a person uses a browser.
@@ -227,6 +228,18 @@ func (p *person) tabTo(css string) {
 		}
 	}
 	must(errors.New("no key leads to " + css))
+}
+
+// unfold opens and closes a menu by keys. The button has the focus again at the end.
+func (p *person) unfold(opener, menu string) {
+	p.tabTo(opener)
+	p.keys(keyEnter)
+	p.there(menu)
+	p.keys(keyTab)
+	p.until("for the focus in the menu", fmt.Sprintf(`document.activeElement.closest(%q)`, menu))
+	p.keys(keyClose)
+	p.until("for the menu to close", fmt.Sprintf(`!document.querySelector(%q).checkVisibility() &&
+		document.activeElement.matches(%q)`, menu, opener))
 }
 
 // typeTime types a time into the focused field, which is one field or several segments.

@@ -82,7 +82,7 @@ func (c *chromium) Eval(expression string) (string, error) {
 func (c *chromium) Click(css string) error { return c.do(chromedp.Click(css)) }
 
 var chromiumKeys = strings.NewReplacer(keyTab, kb.Tab, keyEnter, kb.Enter, keyDown, kb.ArrowDown,
-	keyRight, kb.ArrowRight)
+	keyRight, kb.ArrowRight, keyClose, kb.Escape)
 
 func (c *chromium) Keys(text string) error {
 	return c.do(chromedp.KeyEvent(chromiumKeys.Replace(text)))

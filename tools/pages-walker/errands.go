@@ -240,6 +240,7 @@ func dentist(h *house) {
 func tickTask(h *house) {
 	p := h.enter(h.user, look{phone: true, noScripts: true})
 	p.visit("/tasks/")
+	p.unfold("header .opener", "#menu")
 	p.set("form.add input[name=title]", "Buy paint")
 	p.press("form.add button")
 	p.says("Buy paint")
@@ -524,6 +525,8 @@ func phoneInDark(h *house) {
 			failf("a finger misses %s", small)
 		}
 	}
+	p.unfold("header .opener", "#menu")
+	p.unfold(".top .opener", "#kinds")
 	p.click("header .opener")
 	p.there("#menu a[href$='connect']")
 	p.there("#menu input[type=search]")
