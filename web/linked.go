@@ -131,7 +131,7 @@ func (p linkedPages) linkedContent() (linkedContent, error) {
 			a.Noted = a.Noted || cal.Followed()
 			one := linkedCalendar{swatchOf(cal.Calendar), cal.ID, p.wrongWith(cal.State), nil}
 			for _, f := range cal.KeptOut {
-				one.KeptOut = append(one.KeptOut, excerpt(string(f.UID)+": "+f.Fault))
+				one.KeptOut = append(one.KeptOut, excerpt(string(f.UID)+": "+describe.Stored(p.lang, f.Fault)))
 			}
 			a.Calendars = append(a.Calendars, one)
 		}
