@@ -278,7 +278,7 @@ func (p linkConsentPages) endLinking() error {
 	}
 	n, err := consent.Account(p.r.Context(), p.agreedBack(), query.Get("code"), a.Verifier)
 	if err != nil {
-		return p.notAgreed(consent, mirror.Told(err))
+		return p.notAgreed(consent, describe.Stored(p.lang, mirror.Told(err)))
 	}
 	n.Provider, n.Choose = a.Kind, true
 	return linkedPages(p).linkedNow(n)

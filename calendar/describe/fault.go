@@ -1,10 +1,8 @@
 package describe
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -45,60 +43,43 @@ func Stored(l *locale.Language, message string) string {
 	return message
 }
 
-// recognized translates a message of which the format is unknown.
+// recognized translates a message of which the format is unknown. If several formats fit, the longest one counts.
 func recognized(l *locale.Language, message string) (string, bool) {
-	for _, f := range forms() {
-		found := f.pattern.FindStringSubmatch(message)
-		if found == nil {
-			continue
-		}
-		e := calendar.Error{Message: message, Format: f.format}
-		for i, v := range verb.FindAllString(f.format, -1) {
-			value := found[i+1]
-			switch v[len(v)-1] {
-			case 'd':
-				n, _ := strconv.Atoi(value) // translated compares the message
-				e.Args = append(e.Args, n)
-			case 'q':
-				plain, _ := strconv.Unquote(value)
-				e.Args = append(e.Args, plain)
-			default:
-				e.Args = append(e.Args, value)
-			}
-		}
-		if text, ok := translated(l, &e); ok {
-			return text, true
+	e := calendar.Error{Message: message}
+	var values []string
+	for format, pattern := range patterns() {
+		if found := pattern.FindStringSubmatch(message); found != nil && len(format) > len(e.Format) {
+			e.Format, values = format, found[1:]
 		}
 	}
-	return "", false
+	for i, v := range verb.FindAllString(e.Format, -1) {
+		var value any = values[i]
+		switch v[len(v)-1] {
+		case 'd':
+			value, _ = strconv.Atoi(values[i]) // translated compares the message
+		case 'q':
+			value, _ = strconv.Unquote(values[i])
+		}
+		e.Args = append(e.Args, value)
+	}
+	return translated(l, &e)
 }
 
 // verb is the place of a value in a format.
 var verb = regexp.MustCompile(`%[.0-9]*[dqs]`)
 
-// form is a format with the pattern of its messages.
-type form struct {
-	format  string
-	pattern *regexp.Regexp
-}
-
-// forms returns the formats of [faults] that a message shows. A format that begins with any text (%s) is none of them,
-// because text from outside could look like it. If a message has several formats, the first one counts: the one with
-// the most text before its first value, then the longest.
-var forms = sync.OnceValue(func() []form {
+// patterns returns the patterns of messages by the formats of [faults]. A format that begins with any text (%s) has
+// none, because text from outside could look like its messages.
+var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
 	values := map[byte]string{'d': `(\d+)`, 'q': `("(?:[^"\\]|\\.)*")`, 's': `(.*?)`}
-	before := func(format string) int { return len(verb.Split(format, 2)[0]) }
-	var all []form
+	all := map[string]*regexp.Regexp{}
 	for format := range faults {
 		if strings.HasPrefix(format, "%s") {
 			continue
 		}
 		pattern := verb.ReplaceAllStringFunc(regexp.QuoteMeta(format), func(v string) string { return values[v[len(v)-1]] })
-		all = append(all, form{format, regexp.MustCompile(`(?s)\A` + pattern + `\z`)})
+		all[format] = regexp.MustCompile(`(?s)\A` + pattern + `\z`)
 	}
-	slices.SortFunc(all, func(a, b form) int {
-		return cmp.Or(before(b.format)-before(a.format), len(b.format)-len(a.format), cmp.Compare(a.format, b.format))
-	})
 	return all
 })
 
@@ -277,12 +258,8 @@ var faults = map[string]faultText{
 	"too many logins at once; try again in a moment":                                {"fault.logins", ""},
 	"the mail could not be sent just now; try again in a while":                     {"fault.mail-away", ""},
 	"the mail server takes no mail to this address; is it written as it should be?": {"fault.mail-refused", ""},
-	"the meetings are cancelled, but %s to guests must be sent before the user is deleted: try " +
-		"again in a minute": {
-		"fault.mails-first", "mails",
-	},
-	"this instance and its series do not both take whole days": {"fault.mixed-days", ""},
-	"change the series without naming the instance":            {"fault.mixed-days-hint", ""},
+	"this instance and its series do not both take whole days":                      {"fault.mixed-days", ""},
+	"change the series without naming the instance":                                 {"fault.mixed-days-hint", ""},
 	"the name has a line break, another control character or bytes that are not UTF-8": {
 		"fault.name-characters", "",
 	},
