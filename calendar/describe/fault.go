@@ -77,7 +77,9 @@ var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
 		if strings.HasPrefix(format, "%s") {
 			continue
 		}
-		pattern := verb.ReplaceAllStringFunc(regexp.QuoteMeta(format), func(v string) string { return values[v[len(v)-1]] })
+		pattern := verb.ReplaceAllStringFunc(regexp.QuoteMeta(format), func(v string) string {
+			return values[v[len(v)-1]]
+		})
 		all[format] = regexp.MustCompile(`(?s)\A` + pattern + `\z`)
 	}
 	return all

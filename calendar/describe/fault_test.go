@@ -230,23 +230,33 @@ func TestRefusals(t *testing.T) {
 // does a message that is not whole.
 func TestStored(t *testing.T) {
 	t.Parallel()
+	part := "Google keeps 5 reminders of an event, and this one has 9"
+	zones := `The time zone "a" is not known there. The time zone "b" is not known there.`
 	for _, tt := range []struct{ message, want string }{
-		{"Google keeps 5 reminders of an event, and this one has 9. Remove some.",
-			"Google speichert 5 Erinnerungen je Termin, und dieser hat 9. Entferne einige."},
-		{"Google keeps 5 reminders of an event, and this one has 9", "Google keeps 5 reminders of an event, and this one has 9"},
-		{"the source has a version that cannot be shown here (The time zone \"A \\\"B\\\"\" is not known there.): change it there",
-			"die Version dort kann hier nicht gezeigt werden (Die Zeitzone „A \\\"B\\\"“ ist dort unbekannt.): ändere sie dort"},
-		{"Microsoft cannot repeat an event by the rule FREQ=MONTHLY: in a month without that day it takes the last one, " +
-			"and the rule takes none. The nearest rule that it has is FREQ=MONTHLY;BYMONTHDAY=-1.",
-			"Microsoft kann einen Termin nicht nach der Regel FREQ=MONTHLY wiederholen: in einem Monat ohne diesen Tag " +
-				"nimmt es den letzten, die Regel aber keinen. Am nächsten kommt FREQ=MONTHLY;BYMONTHDAY=-1."},
-		{"The account's server refuses it: the account has no calendars",
-			"Der Server des Kontos lehnt es ab: the account has no calendars"},
-		{"The account's server refuses it: {{.said}} %s \u202e<b>",
-			`Der Server des Kontos lehnt es ab: {{.said}} %s \u202e<b>`},
+		{part + ". Remove some.", "Google speichert 5 Erinnerungen je Termin, und dieser hat 9. Entferne einige."},
+		{part, part},
+		{
+			`the source has a version that cannot be shown here (The time zone "A \"B\"" is not known there.): ` +
+				"change it there",
+			`die Version dort kann hier nicht gezeigt werden (Die Zeitzone „A \"B\"“ ist dort unbekannt.): ` +
+				"ändere sie dort",
+		},
+		{
+			"Microsoft cannot repeat an event by the rule FREQ=MONTHLY: in a month without that day it takes the last " +
+				"one, and the rule takes none. The nearest rule that it has is FREQ=MONTHLY;BYMONTHDAY=-1.",
+			"Microsoft kann einen Termin nicht nach der Regel FREQ=MONTHLY wiederholen: in einem Monat ohne diesen " +
+				"Tag nimmt es den letzten, die Regel aber keinen. Am nächsten kommt FREQ=MONTHLY;BYMONTHDAY=-1.",
+		},
+		{
+			"The account's server refuses it: the account has no calendars",
+			"Der Server des Kontos lehnt es ab: the account has no calendars",
+		},
+		{
+			"The account's server refuses it: {{.said}} %s \u202e<b>",
+			`Der Server des Kontos lehnt es ab: {{.said}} %s \u202e<b>`,
+		},
 		{"x.org cannot be linked: the account has no calendars", "x.org cannot be linked: the account has no calendars"},
-		{`The time zone "a" is not known there. The time zone "b" is not known there.`,
-			`The time zone "a" is not known there. The time zone "b" is not known there.`},
+		{zones, zones},
 		{"it answers 99999999999999999999", "it answers 99999999999999999999"},
 	} {
 		if got := describe.Stored(locale.Match("de"), tt.message); got != tt.want {

@@ -65,8 +65,8 @@ func (w *write) keepsType(now, want *Event) error {
 		return nil
 	}
 	if now.Type == workingLocation {
-		return mirror.Refusef("At Google, a working location is public and counts as free. To change that, delete it and " +
-			"create an event.")
+		return mirror.Refusef("At Google, a working location is public and counts as free. To change that, delete it " +
+			"and create an event.")
 	}
 	return mirror.Refusef("An event of Google's type %s has times and counts as busy. To change that, delete it and "+
 		"create another one.", now.Type)

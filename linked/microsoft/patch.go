@@ -28,8 +28,8 @@ func (w *write) patch(ctx context.Context, now, want *Event) (reset bool, err er
 	}
 	if !sameBody(now.Body, want.Body) {
 		if now.Meeting != nil || now.MeetingURL != "" {
-			return false, mirror.Refusef("Microsoft keeps the link of this online meeting in its description. Change the " +
-				"description in Outlook or Teams.")
+			return false, mirror.Refusef("Microsoft keeps the link of this online meeting in its description. Change " +
+				"the description in Outlook or Teams.")
 		}
 		changes["body"] = fieldsOf(want)["body"]
 	}

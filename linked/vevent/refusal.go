@@ -56,8 +56,8 @@ func OtherOrganizer(provider, address string) error {
 
 // RestChanged refuses a change of the property with what iCalendar cannot express.
 func RestChanged(property, provider string) error {
-	return mirror.Refusef("The property %s was changed: it has the data of %s that iCalendar lacks. Leave it as it is, "+
-		"or leave it out.", property, provider)
+	return mirror.Refusef("The property %s was changed: it has the data of %s that iCalendar lacks. Leave it as it "+
+		"is, or leave it out.", property, provider)
 }
 
 // TooMuch refuses properties without a field that need too many bytes.
@@ -68,7 +68,8 @@ func TooMuch(size int, provider string, most int) error {
 
 // TooMany refuses a calendar with too many events.
 func TooMany(provider string, most int) error {
-	return mirror.Refusef("The calendar at %s has more than %d events, which is more than is kept here.", provider, most)
+	return mirror.Refusef("The calendar at %s has more than %d events, which is more than is kept here.", provider,
+		most)
 }
 
 // Endless is the error for a list that has no last page.

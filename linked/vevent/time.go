@@ -77,7 +77,8 @@ func (k Clock) named(name string) (*zone.Zone, error) {
 		return nil, mirror.Refusef("The time zone %q is not known there.", name)
 	}
 	if _, known := k.names.Lookup(z.Name()); known != nil || z.Bare() {
-		return nil, mirror.Refusef("The time zone %q has no name that is known there. Use one such as Europe/Berlin.", name)
+		return nil, mirror.Refusef("The time zone %q has no name that is known there. Use one such as Europe/Berlin.",
+			name)
 	}
 	return z, nil
 }
