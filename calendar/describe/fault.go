@@ -43,7 +43,7 @@ func Stored(l *locale.Language, message string) string {
 	return message
 }
 
-// recognized translates a message of which the format is unknown. If several formats fit, the longest one counts.
+// recognized finds the format of a message, and translates the message. The longest matching format counts.
 func recognized(l *locale.Language, message string) (string, bool) {
 	e := calendar.Error{Message: message}
 	var values []string
@@ -68,8 +68,8 @@ func recognized(l *locale.Language, message string) (string, bool) {
 // verb is the place of a value in a format.
 var verb = regexp.MustCompile(`%[.0-9]*[dqs]`)
 
-// patterns returns the patterns of messages by the formats of [faults]. A format that begins with any text (%s) has
-// none, because text from outside could look like its messages.
+// patterns returns the patterns of messages by the formats of [faults]. A format that begins with %s has no pattern,
+// because it would match messages of other formats.
 var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
 	values := map[byte]string{'d': `(\d+)`, 'q': `("(?:[^"\\]|\\.)*")`, 's': `(.*?)`}
 	all := map[string]*regexp.Regexp{}
@@ -102,7 +102,7 @@ func translated(l *locale.Language, e *calendar.Error) (string, bool) {
 	return message, true
 }
 
-// inText returns a value as it is in a text. A value that is an error, or has the name "why", is itself a message.
+// inText formats a value for a text. It translates an error, and a message with the name "why".
 func inText(l *locale.Language, name string, value any) string {
 	if reason, ok := value.(*calendar.Error); ok {
 		return Fault(l, reason)

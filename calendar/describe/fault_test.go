@@ -149,7 +149,7 @@ func TestFaultsOfEnglish(t *testing.T) {
 	}
 }
 
-// refusals returns an error for each refusal and each delay that the packages of providers write.
+// refusals returns an error for each refusal and each delay in the packages of providers.
 func refusals(t *testing.T) (all []*calendar.Error) {
 	t.Helper()
 	for folder := range strings.FieldsSeq("calendar/mirror linked/google linked/microsoft linked/rest linked/token " +
@@ -226,8 +226,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestStored: a stored message is translated with its values. A value that looks like a message stays as it is, and so
-// does a message that is not whole.
+// TestStored: a stored message is translated with its values. A foreign value that looks like a message stays
+// unchanged, and an incomplete message, too.
 func TestStored(t *testing.T) {
 	t.Parallel()
 	part := "Google keeps 5 reminders of an event, and this one has 9"

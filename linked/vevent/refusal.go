@@ -6,7 +6,7 @@ import (
 	"caldav-mcp-server/calendar/mirror"
 )
 
-// These refusals have several causes, or are those of both providers. A provider is "Google" or "Microsoft".
+// Google and Microsoft share these refusals. A provider is "Google" or "Microsoft".
 
 // Unread refuses an event that the conversion cannot read. It returns a refusal, and no error, unchanged.
 func Unread(err error) error {
@@ -24,22 +24,22 @@ func Unsaid(err error) string {
 // NoStart refuses an event without a start.
 func NoStart() error { return mirror.Refusef("An event without a start cannot be kept there.") }
 
-// Mixed refuses an event of which the start or the end is a day, and the other one a time.
+// Mixed refuses an event with a day and a time as its start and end.
 func Mixed() error {
 	return mirror.Refusef("The start and the end must both be days or both be times.")
 }
 
-// OtherForm refuses an instance that names a day where the series has times, or a time where it has days.
+// OtherForm refuses a RECURRENCE-ID with a day in a series with times, or with a time in a series with days.
 func OtherForm() error {
 	return mirror.Refusef("An instance must name a time if its series has times, and a day if its series has days.")
 }
 
-// NoInstance refuses a change of an instance that the series does not have.
+// NoInstance refuses a change of a missing instance.
 func NoInstance(when string) error {
 	return mirror.Refusef("The series has no instance on %s, so none can be changed there.", when)
 }
 
-// Few refuses more instances of a series of which only single ones are visible.
+// Few refuses new instances of a series whose master is not visible.
 func Few() error {
 	return mirror.Refusef("Only single instances of this series are visible to us, so no others can be added.")
 }
@@ -49,18 +49,18 @@ func Single() error {
 	return mirror.Refusef("Single instances are kept there only within their series.")
 }
 
-// OtherOrganizer refuses another organizer than the one that the event has.
+// OtherOrganizer refuses a change of the organizer.
 func OtherOrganizer(provider, address string) error {
 	return mirror.Refusef("The organizer of an event cannot be changed at %s (it is %s).", provider, address)
 }
 
-// RestChanged refuses a change of the property with what iCalendar cannot express.
+// RestChanged refuses a change of the property for data without an iCalendar equivalent.
 func RestChanged(property, provider string) error {
 	return mirror.Refusef("The property %s was changed: it has the data of %s that iCalendar lacks. Leave it as it "+
 		"is, or leave it out.", property, provider)
 }
 
-// TooMuch refuses properties without a field that need too many bytes.
+// TooMuch refuses an event with too many bytes of properties without a field.
 func TooMuch(size int, provider string, most int) error {
 	return mirror.Refusef("The event has %d bytes of properties without a field at %s, and at most %d are kept there. "+
 		"Remove some.", size, provider, most)
@@ -72,5 +72,5 @@ func TooMany(provider string, most int) error {
 		most)
 }
 
-// Endless is the error for a list that has no last page.
+// Endless is the error for a list without a last page.
 func Endless() error { return &mirror.Later{Why: "the list of events there has no end"} }
