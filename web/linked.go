@@ -131,7 +131,7 @@ func (p linkedPages) linkedContent() (linkedContent, error) {
 			a.Noted = a.Noted || cal.Followed()
 			one := linkedCalendar{swatchOf(cal.Calendar), cal.ID, p.wrongWith(cal.State), nil}
 			for _, f := range cal.KeptOut {
-				one.KeptOut = append(one.KeptOut, excerpt(string(f.UID)+": "+f.Fault))
+				one.KeptOut = append(one.KeptOut, excerpt(string(f.UID)+": "+describe.Stored(p.lang, f.Fault)))
 			}
 			a.Calendars = append(a.Calendars, one)
 		}
@@ -278,7 +278,7 @@ func (p linkConsentPages) endLinking() error {
 	}
 	n, err := consent.Account(p.r.Context(), p.agreedBack(), query.Get("code"), a.Verifier)
 	if err != nil {
-		return p.notAgreed(consent, mirror.Told(err))
+		return p.notAgreed(consent, describe.Stored(p.lang, mirror.Told(err)))
 	}
 	n.Provider, n.Choose = a.Kind, true
 	return linkedPages(p).linkedNow(n)

@@ -2,8 +2,10 @@ package describe
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/locale"
@@ -30,14 +32,58 @@ func Known(e *calendar.Error) bool {
 	return known
 }
 
-// Stored translates the message of an error that was stored as text. Only messages without values have texts.
+// Stored translates the message of an error that was stored as text. A message without a text stays as it is.
 func Stored(l *locale.Language, message string) string {
-	text, known := faults[message]
-	if !known || l.Tag() == locale.Match().Tag() {
+	if l.Tag() == locale.Match().Tag() {
 		return message
 	}
-	return l.Text(text.id)
+	if text, ok := recognized(l, message); ok {
+		return text
+	}
+	return message
 }
+
+// recognized finds the format of a message, and translates the message. The longest matching format counts.
+func recognized(l *locale.Language, message string) (string, bool) {
+	e := calendar.Error{Message: message}
+	var values []string
+	for format, pattern := range patterns() {
+		if found := pattern.FindStringSubmatch(message); found != nil && len(format) > len(e.Format) {
+			e.Format, values = format, found[1:]
+		}
+	}
+	for i, v := range verb.FindAllString(e.Format, -1) {
+		var value any = values[i]
+		switch v[len(v)-1] {
+		case 'd':
+			value, _ = strconv.Atoi(values[i]) // translated compares the message
+		case 'q':
+			value, _ = strconv.Unquote(values[i])
+		}
+		e.Args = append(e.Args, value)
+	}
+	return translated(l, &e)
+}
+
+// verb is the place of a value in a format.
+var verb = regexp.MustCompile(`%[.0-9]*[dqs]`)
+
+// patterns returns the patterns of messages by the formats of [faults]. A format that begins with %s has no pattern,
+// because it would match messages of other formats.
+var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
+	values := map[byte]string{'d': `(\d+)`, 'q': `("(?:[^"\\]|\\.)*")`, 's': `(.*?)`}
+	all := map[string]*regexp.Regexp{}
+	for format := range faults {
+		if strings.HasPrefix(format, "%s") {
+			continue
+		}
+		pattern := verb.ReplaceAllStringFunc(regexp.QuoteMeta(format), func(v string) string {
+			return values[v[len(v)-1]]
+		})
+		all[format] = regexp.MustCompile(`(?s)\A` + pattern + `\z`)
+	}
+	return all
+})
 
 func translated(l *locale.Language, e *calendar.Error) (string, bool) {
 	text, known := faults[e.Format]
@@ -47,18 +93,28 @@ func translated(l *locale.Language, e *calendar.Error) (string, bool) {
 	}
 	var pairs []any
 	for i, name := range strings.Fields(text.values) {
-		if reason, ok := e.Args[i].(*calendar.Error); ok {
-			pairs = append(pairs, name, Fault(l, reason))
-			continue
-		}
-		value := strconv.Quote(fmt.Sprint(e.Args[i])) // without characters that hide or reverse others
-		pairs = append(pairs, name, value[1:len(value)-1])
+		pairs = append(pairs, name, inText(l, name, e.Args[i]))
 	}
 	message := l.Text(text.id, pairs...)
 	if e.Hint != "" {
 		message = l.Text("error.with-hint", "message", message, "hint", l.Text(hint.id))
 	}
 	return message, true
+}
+
+// inText formats a value for a text. It translates an error, and a message with the name "why".
+func inText(l *locale.Language, name string, value any) string {
+	if reason, ok := value.(*calendar.Error); ok {
+		return Fault(l, reason)
+	}
+	plain := fmt.Sprint(value)
+	if name == "why" {
+		if text, ok := recognized(l, plain); ok {
+			return text
+		}
+	}
+	quoted := strconv.Quote(plain) // without characters that hide or reverse others
+	return quoted[1 : len(quoted)-1]
 }
 
 // Instead returns the text that a page shows in all languages instead of a message with ids or versions; "" if it shows
@@ -204,12 +260,8 @@ var faults = map[string]faultText{
 	"too many logins at once; try again in a moment":                                {"fault.logins", ""},
 	"the mail could not be sent just now; try again in a while":                     {"fault.mail-away", ""},
 	"the mail server takes no mail to this address; is it written as it should be?": {"fault.mail-refused", ""},
-	"the meetings are cancelled, but %s to guests must be sent before the user is deleted: try " +
-		"again in a minute": {
-		"fault.mails-first", "mails",
-	},
-	"this instance and its series do not both take whole days": {"fault.mixed-days", ""},
-	"change the series without naming the instance":            {"fault.mixed-days-hint", ""},
+	"this instance and its series do not both take whole days":                      {"fault.mixed-days", ""},
+	"change the series without naming the instance":                                 {"fault.mixed-days-hint", ""},
 	"the name has a line break, another control character or bytes that are not UTF-8": {
 		"fault.name-characters", "",
 	},
@@ -368,38 +420,132 @@ var faults = map[string]faultText{
 	},
 	"the webhook is turned off; turn it on first": {"fault.webhook-off", ""},
 	"%q is no time zone; did you mean %s?":        {"fault.zone", "name chosen"},
-	"The provider granted no lasting access. Link the account again, and " +
-		"grant everything that it asks for.": {
+	"The provider granted no lasting access. Link the account again, and grant everything that it asks " +
+		"for.": {
 		"fault.far-access", "",
 	},
-	"Google keeps no cancelled event: a cancelled one is deleted there. " +
-		"Delete it, or the instance, instead.": {
+	"the account lists the same objects again and again": {"fault.far-again", ""},
+	"Microsoft does not bring back a cancelled instance (%s). Create an event for that day.": {
+		"fault.far-back", "time",
+	},
+	"Google keeps no cancelled event: a cancelled one is deleted there. Delete it, or the instance, " +
+		"instead.": {
 		"fault.far-cancelled", "",
 	},
-	"Google shows us only single instances of this series, so no others " +
-		"can be added.": {
-		"fault.far-few-google", "",
+	"the provider does not know this server any more: its client id or secret is wrong": {
+		"fault.far-client", "",
 	},
-	"Microsoft shows us only a single instance of this series, so no " +
-		"others can be added.": {
-		"fault.far-few-microsoft", "",
+	"At Microsoft, an instance must last whole days if its series does, and only then.": {
+		"fault.far-days", "",
 	},
-	"Google does not show us all guests of this event, so they cannot be " +
-		"changed from here.": {
+	"the list of events there has no end": {"fault.far-endless", ""},
+	"Only single instances of this series are visible to us, so no others can be added.": {
+		"fault.far-few", "",
+	},
+	"Microsoft has no field for an event's %s. Take it out.":                {"fault.far-field", "name"},
+	"Google keeps only links to files (https://). Take the attachment out.": {"fault.far-file", ""},
+	"Google keeps %d attachments of an event, and this one has %d.":         {"fault.far-files", "most number"},
+	"Microsoft needs a series that begins on a day of its rule (%s). Begin it on such a day.": {
+		"fault.far-first", "rule",
+	},
+	"\"This and all following\" cannot be kept there. End the series and begin another one.": {
+		"fault.far-following", "",
+	},
+	"An instance must name a time if its series has times, and a day if its series has days.": {
+		"fault.far-form", "",
+	},
+	"there is no room left there":                         {"fault.far-full", ""},
+	"A guest there needs a mail address, and %q is none.": {"fault.far-guest", "address"},
+	"Google does not show us all guests of this event, so they cannot be changed from here.": {
 		"fault.far-guests", "",
 	},
-	"The event begins with a whole day and ends at a time of day, which " +
-		"cannot be kept there.": {
-		"fault.far-mixed", "",
+	"the source has a version that cannot be shown here (%s): change it there": {"fault.far-hidden", "why"},
+	"The series has no instance on %s, so none can be changed there.":          {"fault.far-instance", "time"},
+	"Microsoft cannot store an invitation from %s, since it would make you the organizer. Answer it " +
+		"where it arrived.": {
+		"fault.far-invited", "address",
 	},
-	"An instance of a series has a rule of its own, which Microsoft cannot " +
-		"keep.": {
+	"Microsoft keeps the link of this online meeting in its description. Change the description in " +
+		"Outlook or Teams.": {
+		"fault.far-join", "",
+	},
+	"the server can no longer decrypt this account's password, because its key changed: link the " +
+		"account again": {
+		"fault.far-key", "",
+	},
+	"That calendar has only events, and this is a %s. Store it in a calendar of this server.": {
+		"fault.far-kind", "kind",
+	},
+	"this server is not set up for accounts of the kind %q":                      {"fault.far-kinds", "name"},
+	"The server's answer is larger than %d KB.":                                  {"fault.far-large", "number"},
+	"in a month without that day it takes the last one, and the rule takes none": {"fault.far-last-day", ""},
+	"Some stored properties of the event cannot be read.":                        {"fault.far-lines", ""},
+	"The calendar at %s has more than %d events, which is more than is kept here.": {
+		"fault.far-many", "provider number",
+	},
+	"The start and the end must both be days or both be times.": {"fault.far-mixed", ""},
+	"%q is no number of further guests.":                        {"fault.far-more-guests", "text"},
+	"Microsoft cannot repeat an event by the rule %s: %s. The nearest rule that it has is %s.": {
+		"fault.far-nearest", "rule why chosen",
+	},
+	"the account has no calendars": {"fault.far-none", ""},
+	"the app no longer says which feed it follows; the events from the last sync stay here": {
+		"fault.far-note", "",
+	},
+	"The organizer of an event cannot be changed at %s (it is %s).": {
+		"fault.far-organizer", "provider address",
+	},
+	"it knows intervals of days, weeks, months and years, days of a month up to 28, the last day, and " +
+		"the first to fourth or last of some weekdays": {
+		"fault.far-patterns", "",
+	},
+	"Google keeps no further dates with a length of their own (RDATE with a PERIOD).": {
+		"fault.far-periods", "",
+	},
+	"The account lacks a permission (%s). Link it again, and leave all boxes ticked.": {
+		"fault.far-permission", "name",
+	},
+	"At Google, a working location is public and counts as free. To change that, delete it and create " +
+		"an event.": {
+		"fault.far-place", "",
+	},
+	"The account's server refuses it: %s": {"fault.far-refused", "said"},
+	"Google keeps %d reminders of an event, and this one has %d. Remove some.": {
+		"fault.far-reminders", "most number",
+	},
+	"the account's key was renewed during the sync; it will be tried again": {"fault.far-renewed", ""},
+	"Microsoft cannot repeat an event by the rule %s: %s.":                  {"fault.far-repeat", "rule why"},
+	"Google does not know the answer %q of the guest %s.":                   {"fault.far-reply", "text address"},
+	"The property %s was changed: it has the data of %s that iCalendar lacks. Leave it as it is, or " +
+		"leave it out.": {
+		"fault.far-rest", "name provider",
+	},
+	"Google keeps no rule with RSCALE or SKIP.": {"fault.far-rscale", ""},
+	"An instance of a series has a rule of its own, which Microsoft cannot keep.": {
 		"fault.far-rule-microsoft", "",
 	},
-	"Google keeps single instances only within their series.":    {"fault.far-single-google", ""},
-	"Microsoft keeps single instances only within their series.": {"fault.far-single-microsoft", ""},
-	"The event has a time without a zone, which cannot be kept there. Give " +
-		"its times a zone.": {
+	"Microsoft keeps one rule of a series, and this one has %d.":  {"fault.far-rules", "number"},
+	"the account's secret cannot be read: link the account again": {"fault.far-secret", ""},
+	"Single instances are kept there only within their series.":   {"fault.far-single", ""},
+	"The event has %d bytes of properties without a field at %s, and at most %d are kept there. Remove " +
+		"some.": {
+		"fault.far-size", "number provider most",
+	},
+	"An event without a start cannot be kept there.": {"fault.far-start", ""},
+	"the account's server has trouble at the moment": {"fault.far-trouble", ""},
+	"An event of Google's type %s has times and counts as busy. To change that, delete it and create " +
+		"another one.": {
+		"fault.far-type", "text",
+	},
+	"The event cannot be read: %s":                                    {"fault.far-unread", "said"},
+	"The event there cannot be written as iCalendar: %s":              {"fault.far-unsaid", "why"},
+	"At Google, the URL of an event begins with https:// or http://.": {"fault.far-url", ""},
+	"the account's server asks us to wait, since we ask too often":    {"fault.far-wait", ""},
+	"The time zone %q is not known there.":                            {"fault.far-zone", "name"},
+	"The time zone %q has no name that is known there. Use one such as Europe/Berlin.": {
+		"fault.far-zone-name", "name",
+	},
+	"The event has a time without a zone, which cannot be kept there. Give its times a zone.": {
 		"fault.far-zoneless", "",
 	},
 }

@@ -37,15 +37,7 @@ func errorsInPrograms(t *testing.T) (all []*calendar.Error) {
 				if !ok || !strings.Contains(format, " ") {
 					return true
 				}
-				var args []any
-				for _, v := range verb.FindAllString(format, -1) {
-					if strings.HasSuffix(v, "d") {
-						args = append(args, 7)
-					} else {
-						args = append(args, "QX1")
-					}
-				}
-				all = append(all, calendar.Errorf(calendar.Invalid, "", format, args...))
+				all = append(all, calendar.Errorf(calendar.Invalid, "", format, valuesOf(format)...))
 				return false
 			})
 			return nil
@@ -55,6 +47,18 @@ func errorsInPrograms(t *testing.T) (all []*calendar.Error) {
 		}
 	}
 	return all
+}
+
+// valuesOf returns a value for each place of a format.
+func valuesOf(format string) (args []any) {
+	for _, v := range verb.FindAllString(format, -1) {
+		if strings.HasSuffix(v, "d") {
+			args = append(args, 7)
+		} else {
+			args = append(args, "QX1")
+		}
+	}
+	return args
 }
 
 // textOf returns a text that is written in one or several parts.
@@ -141,6 +145,125 @@ func TestFaultsOfEnglish(t *testing.T) {
 	} {
 		if got := describe.Fault(locale.Match(tt.tag), tt.e); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.tag, got, tt.want)
+		}
+	}
+}
+
+// refusals returns an error for each refusal and each delay in the packages of providers.
+func refusals(t *testing.T) (all []*calendar.Error) {
+	t.Helper()
+	for folder := range strings.FieldsSeq("calendar/mirror linked/google linked/microsoft linked/rest linked/token " +
+		"linked/vevent") {
+		files, err := filepath.Glob("../../" + folder + "/*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range files {
+			if strings.HasSuffix(path, "_test.go") {
+				continue
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				if format, ok := refusalOf(n); ok {
+					all = append(all, calendar.Errorf(calendar.Invalid, "", format, valuesOf(format)...))
+				}
+				return true
+			})
+		}
+	}
+	if len(all) < 45 {
+		t.Fatalf("found only %d refusals", len(all))
+	}
+	return all
+}
+
+// refusalOf returns the format of a call of Refusef, or the text of a field Why.
+func refusalOf(n ast.Node) (string, bool) {
+	switch x := n.(type) {
+	case *ast.CallExpr:
+		name, _ := x.Fun.(*ast.Ident)
+		if s, ok := x.Fun.(*ast.SelectorExpr); ok {
+			name = s.Sel
+		}
+		if name != nil && name.Name == "Refusef" {
+			return textOf(x.Args[0])
+		}
+	case *ast.KeyValueExpr:
+		if name, ok := x.Key.(*ast.Ident); ok && name.Name == "Why" {
+			return textOf(x.Value)
+		}
+	}
+	return "", false
+}
+
+// TestRefusals: each refusal of a provider has a text in each language, also when it was stored.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	all := refusals(t)
+	for tag := range sameWords {
+		l, texts := locale.Match(tag), textsOf(t, tag, "fault.")
+		said := map[string]bool{}
+		for _, text := range texts {
+			text = strings.NewReplacer("{{.number}}", "7", "{{.most}}", "7").Replace(text)
+			said[parameter.ReplaceAllString(text, "QX1")] = true
+		}
+		for _, e := range all {
+			text := describe.Fault(l, e)
+			if tag == "en" {
+				text = strings.ReplaceAll(text, `"QX1"`, "“QX1”")
+				text = strings.ReplaceAll(text, `"This and all following"`, "“This and all following”")
+			}
+			if !describe.Known(e) || !said[text] {
+				t.Errorf("%s: no text for %q: %q", tag, e.Format, text)
+			}
+			if stored := describe.Stored(l, e.Message); stored != describe.Fault(l, e) {
+				t.Errorf("%s: stored, it is %q, else %q", tag, stored, text)
+			}
+		}
+	}
+}
+
+// TestStored: a stored message is translated with its values. A foreign value that looks like a message stays
+// unchanged, and an incomplete message, too.
+func TestStored(t *testing.T) {
+	t.Parallel()
+	part := "Google keeps 5 reminders of an event, and this one has 9"
+	zones := `The time zone "a" is not known there. The time zone "b" is not known there.`
+	for _, tt := range []struct{ message, want string }{
+		{part + ". Remove some.", "Google speichert 5 Erinnerungen je Termin, und dieser hat 9. Entferne einige."},
+		{part, part},
+		{
+			`the source has a version that cannot be shown here (The time zone "A \"B\"" is not known there.): ` +
+				"change it there",
+			`die Version dort kann hier nicht gezeigt werden (Die Zeitzone „A \"B\"“ ist dort unbekannt.): ` +
+				"ändere sie dort",
+		},
+		{
+			"Microsoft cannot repeat an event by the rule FREQ=MONTHLY: in a month without that day it takes the last " +
+				"one, and the rule takes none. The nearest rule that it has is FREQ=MONTHLY;BYMONTHDAY=-1.",
+			"Microsoft kann einen Termin nicht nach der Regel FREQ=MONTHLY wiederholen: in einem Monat ohne diesen " +
+				"Tag nimmt es den letzten, die Regel aber keinen. Am nächsten kommt FREQ=MONTHLY;BYMONTHDAY=-1.",
+		},
+		{
+			"The account's server refuses it: the account has no calendars",
+			"Der Server des Kontos lehnt es ab: the account has no calendars",
+		},
+		{
+			"The account's server refuses it: {{.said}} %s \u202e<b>",
+			`Der Server des Kontos lehnt es ab: {{.said}} %s \u202e<b>`,
+		},
+		{"x.org cannot be linked: the account has no calendars", "x.org cannot be linked: the account has no calendars"},
+		{zones, zones},
+		{"it answers 99999999999999999999", "it answers 99999999999999999999"},
+	} {
+		if got := describe.Stored(locale.Match("de"), tt.message); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+		if got := describe.Stored(locale.Match("en"), tt.message); got != tt.message {
+			t.Errorf("English: %q, want %q", got, tt.message)
 		}
 	}
 }

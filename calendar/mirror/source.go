@@ -141,7 +141,7 @@ func (l *Later) Error() string {
 // Unwrap returns the cause, which is only for the log.
 func (l *Later) Unwrap() error { return l.Cause }
 
-// Refusef returns a Refusal.
-func Refusef(format string, args ...any) error {
+// Refusef returns a Refusal. Package describe needs a text for its format.
+func Refusef(format string, args ...any) *Refusal {
 	return &Refusal{Why: fmt.Sprintf(format, args...), Format: format, Args: args}
 }

@@ -42,8 +42,7 @@ func (a *Account) list(ctx context.Context, remote string, query url.Values) (pa
 		all.Zone, all.Reminders, all.Sync = one.Zone, one.Reminders, one.Sync
 		all.Items = append(all.Items, one.Items...)
 		if len(all.Items) > mostEvents {
-			return all, mirror.Refusef("The calendar at Google has more than %d events, which is more than is kept "+
-				"here.", mostEvents)
+			return all, vevent.TooMany("Google", mostEvents)
 		}
 		if one.Next == "" {
 			all.Items = newest(all.Items)
@@ -51,7 +50,7 @@ func (a *Account) list(ctx context.Context, remote string, query url.Values) (pa
 		}
 		query.Set("pageToken", one.Next)
 	}
-	return all, &mirror.Later{Why: "Google's list of events has no end"}
+	return all, vevent.Endless()
 }
 
 // newest keeps only the last version of an event that is listed twice.
@@ -211,7 +210,7 @@ func (a *Account) object(s *Series, cal Calendar) mirror.Object {
 	o := mirror.Object{Ref: s.ref(), Version: s.version(), UID: s.first().UID}
 	var err error
 	if o.Data, err = Text(s, cal, a.zones); err != nil {
-		o.Fault = "Google's event cannot be said in iCalendar: " + err.Error()
+		o.Fault = vevent.Unsaid(err)
 	}
 	return o
 }

@@ -108,8 +108,7 @@ func (r *reader) instance(c *ical.Component, master *Event) (*Event, error) {
 		return nil, err
 	}
 	if master != nil && (master.Start.Date == "") != (e.Original.Date == "") {
-		return nil, mirror.Refusef("An instance names the one that it replaces by a day where the series has times, " +
-			"or the other way round.")
+		return nil, vevent.OtherForm()
 	}
 	e.SeriesID = r.ref
 	return e, nil
@@ -118,7 +117,7 @@ func (r *reader) instance(c *ical.Component, master *Event) (*Event, error) {
 func (r *reader) times(c *ical.Component, e *Event) error {
 	p := c.Property("DTSTART")
 	if p == nil {
-		return mirror.Refusef("Google keeps no event without a start.")
+		return vevent.NoStart()
 	}
 	var err error
 	if e.Start, err = r.moment(p); err != nil {
@@ -133,8 +132,7 @@ func (r *reader) times(c *ical.Component, e *Event) error {
 		return err
 	}
 	if (e.Start.Date == "") != (e.End.Date == "") {
-		return mirror.Refusef("The event begins with a whole day and ends at a time of day, or the other way round, " +
-			"which Google does not keep.")
+		return vevent.Mixed()
 	}
 	if p := c.Property("SEQUENCE"); p != nil {
 		e.Sequence, _ = strconv.Atoi(p.Value())
@@ -209,13 +207,13 @@ func (r *reader) line(p *ical.Property) (string, error) {
 		}
 		if rule.RScale != "" || rule.Skip != "" {
 			return "",
-				mirror.Refusef("Google knows only rules of the Gregorian calendar, and this one has RSCALE or SKIP.")
+				mirror.Refusef("Google keeps no rule with RSCALE or SKIP.")
 		}
 		return p.String(), nil
 	case "RDATE":
 		if p.IsPeriods() {
-			return "", mirror.Refusef("Google keeps further dates of a series, but none with a length of their own " +
-				"(RDATE with a PERIOD).")
+			return "", mirror.Refusef("Google keeps no further dates with a length of their own (RDATE with a " +
+				"PERIOD).")
 		}
 	}
 	times, err := p.Times()
@@ -304,15 +302,14 @@ const mostAttachments = 25
 func (r *reader) links(c *ical.Component, e *Event) error {
 	if p := c.Property("URL"); p != nil {
 		if !web(p.Value()) {
-			return mirror.Refusef("Google keeps an event's URL only where it begins with https:// or http://.")
+			return mirror.Refusef("At Google, the URL of an event begins with https:// or http://.")
 		}
 		e.Source = &Link{URL: p.Value()}
 		e.Source.Title, _ = p.Param(titleParam)
 	}
 	for _, p := range c.All("ATTACH") {
 		if !web(p.Value()) {
-			return mirror.Refusef("Google keeps no files within an event, only links to them (https://). Take the " +
-				"attachment out.")
+			return mirror.Refusef("Google keeps only links to files (https://). Take the attachment out.")
 		}
 		a := Attachment{URL: p.Value()}
 		for name, field := range map[string]*string{

@@ -64,10 +64,10 @@ func (w *write) keepsType(now, want *Event) error {
 	if !status || w.keeps(want, now.Type) {
 		return nil
 	}
-	needs := "begins and ends at a time of day, and counts as busy"
 	if now.Type == workingLocation {
-		needs = "is public, and counts as free"
+		return mirror.Refusef("At Google, a working location is public and counts as free. To change that, delete it " +
+			"and create an event.")
 	}
-	return mirror.Refusef("An event of Google's type %s %s. To change that, delete it and create another one.",
-		now.Type, needs)
+	return mirror.Refusef("An event of Google's type %s has times and counts as busy. To change that, delete it and "+
+		"create another one.", now.Type)
 }

@@ -91,8 +91,7 @@ func attendeeOf(p *ical.Property) (Attendee, error) {
 	a.Optional = role == "OPT-PARTICIPANT" || role == "NON-PARTICIPANT"
 	answer := vevent.Word(p, "PARTSTAT", "NEEDS-ACTION")
 	if a.Answer = answers.In(answer); a.Answer == "" {
-		return a, mirror.Refusef("Google knows no answer %q of a guest (%s): it has accepted, tentative, declined "+
-			"and none.", answer, a.Email)
+		return a, mirror.Refusef("Google does not know the answer %q of the guest %s.", answer, a.Email)
 	}
 	a.Comment, _ = p.Param(commentParam)
 	if guests, given := p.Param(guestsParam); given {

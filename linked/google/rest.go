@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/ical"
 	"caldav-mcp-server/linked/rest"
 	"caldav-mcp-server/linked/vevent"
@@ -55,8 +54,7 @@ func (r *reader) rest(c *ical.Component, e *Event) error {
 	}
 	var all map[string]json.RawMessage
 	if json.Unmarshal([]byte(p.Text()), &all) != nil || json.Unmarshal([]byte(p.Text()), &back) != nil {
-		return mirror.Refusef("The property %s was changed: it holds what Google has of the event beyond iCalendar. "+
-			"Leave it as it is, or leave it out.", restName)
+		return vevent.RestChanged(restName, "Google")
 	}
 	if maps.DeleteFunc(all, isNamed); len(all) != 0 {
 		e.Rest = all
@@ -105,8 +103,7 @@ func (e *Event) keep(lines string) error {
 		return nil
 	}
 	if len(lines) > linesBytes {
-		return mirror.Refusef("The event has %d bytes of properties without a field at Google, which keeps at most "+
-			"%d. Remove some.", len(lines), linesBytes)
+		return vevent.TooMuch(len(lines), "Google", linesBytes)
 	}
 	if e.Extended == nil {
 		e.Extended = &Extended{}

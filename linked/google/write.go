@@ -11,6 +11,7 @@ import (
 
 	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/linked/rest"
+	"caldav-mcp-server/linked/vevent"
 )
 
 // Put implements mirror.Source.
@@ -27,7 +28,7 @@ func (a *Account) Put(ctx context.Context, remote string, o mirror.Object) (mirr
 	}
 	want, err := Read(o.Data, now, cal, a.zones)
 	if err != nil {
-		return o, refusal(err)
+		return o, vevent.Unread(err)
 	}
 	w := &write{account: a, remote: remote, cal: cal, guests: "none"}
 	for _, e := range append([]*Event{want.Master}, want.Exceptions...) {
@@ -52,14 +53,6 @@ func (a *Account) Put(ctx context.Context, remote string, o mirror.Object) (mirr
 		return o, &mirror.Later{Unknown: true, Cause: err}
 	}
 	return a.object(held, cal), nil
-}
-
-// refusal turns an error of the conversion into a refusal for the writer.
-func refusal(err error) error {
-	if _, is := errors.AsType[*mirror.Refusal](err); is {
-		return err
-	}
-	return mirror.Refusef("The event cannot be read: %s", err)
 }
 
 // stored fetches an object, which must still have the version to be overwritten.
@@ -127,7 +120,7 @@ func (w *write) send(ctx context.Context, method, path, match string, body, into
 	case err == nil:
 		w.done = true
 	case w.done:
-		return &mirror.Later{Unknown: true, Cause: err, Why: "Google took a part of the change, and not all of it"}
+		return &mirror.Later{Unknown: true, Cause: err} // Google took only a part of the change
 	}
 	return err
 }
@@ -135,7 +128,7 @@ func (w *write) send(ctx context.Context, method, path, match string, body, into
 // create makes an event. If a deleted event has its UID, that one is restored, since Google never reuses a UID.
 func (w *write) create(ctx context.Context, want *Series) (*Series, error) {
 	if want.Master == nil {
-		return nil, mirror.Refusef("Google keeps single instances only within their series.")
+		return nil, vevent.Single()
 	}
 	query := url.Values{"maxResults": {perPage}, "iCalUID": {want.Master.UID}, "showDeleted": {"true"}}
 	there, err := w.account.list(ctx, w.remote, query)
@@ -202,7 +195,7 @@ func (w *write) fresh(e *Event) *Event {
 // change brings an object from one state to another: first the series, then its instances.
 func (w *write) change(ctx context.Context, now, want *Series) error {
 	if (now.Master == nil) != (want.Master == nil) {
-		return mirror.Refusef("Google shows us only single instances of this series, so no others can be added.")
+		return vevent.Few()
 	}
 	if now.Master != nil {
 		if err := w.patch(ctx, now.Master, want.Master); err != nil {
@@ -243,7 +236,7 @@ func (w *write) instance(ctx context.Context, s *Series, now, want *Event) error
 	}
 	if now == nil {
 		if s.Master == nil {
-			return mirror.Refusef("Google shows us only single instances of this series, so no others can be added.")
+			return vevent.Few()
 		}
 		found, err := w.find(ctx, s.Master.ID, want.Original)
 		if err != nil {
@@ -269,7 +262,7 @@ func (w *write) find(ctx context.Context, series string, at *Moment) (*Event, er
 		return nil, err
 	}
 	if len(all.Items) == 0 {
-		return nil, mirror.Refusef("The series has no instance on %s, so none can be changed there.", when)
+		return nil, vevent.NoInstance(when)
 	}
 	return all.Items[0], nil
 }
@@ -333,7 +326,7 @@ func (w *write) span(e *Event) (start, end time.Time, err error) {
 func (w *write) patch(ctx context.Context, now, want *Event) error {
 	if now.Organizer != nil && want.Organizer != nil && len(want.Attendees) != 0 && len(now.Attendees) != 0 &&
 		!strings.EqualFold(now.Organizer.Email, want.Organizer.Email) {
-		return mirror.Refusef("The organizer of an event cannot be changed at Google (it is %s).", now.Organizer.Email)
+		return vevent.OtherOrganizer("Google", now.Organizer.Email)
 	}
 	if err := w.keepsType(now, want); err != nil {
 		return err

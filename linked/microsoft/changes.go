@@ -111,15 +111,14 @@ func paged[T any](ctx context.Context, a *Account, link string) (items []T, next
 		items = append(items, one.Value...)
 		if len(items) > mostEvents {
 			return nil, "", pages,
-				mirror.Refusef("The calendar at Microsoft has more than %d events in three years, which is more than "+
-					"is kept here.", mostEvents)
+				vevent.TooMany("Microsoft", mostEvents)
 		}
 		if one.Delta != "" || one.Next == "" {
 			return items, one.Delta, pages, nil
 		}
 		link = one.Next
 	}
-	return nil, "", pages, &mirror.Later{Why: "Microsoft's list has no end"}
+	return nil, "", pages, vevent.Endless()
 }
 
 // told fetches the reported objects. For a repeated event, the last report counts.
@@ -288,7 +287,7 @@ func (a *Account) object(ref string, s *Series) mirror.Object {
 	o := mirror.Object{Ref: ref, Version: s.version(), UID: s.first().uid()}
 	var err error
 	if o.Data, err = Text(s, a.zones); err != nil {
-		o.Fault = "Microsoft's event cannot be said in iCalendar: " + err.Error()
+		o.Fault = vevent.Unsaid(err)
 	}
 	return o
 }

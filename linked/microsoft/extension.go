@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/ical"
 	"caldav-mcp-server/linked/rest"
 	"caldav-mcp-server/linked/vevent"
@@ -101,8 +100,7 @@ func (s *Series) gather() (*Extension, error) {
 		return nil, err
 	}
 	if len(data) > extensionBytes {
-		return nil, mirror.Refusef("The event has %d bytes of properties without a field at Microsoft, and at most %d "+
-			"are kept there. Remove some.", len(data), extensionBytes)
+		return nil, vevent.TooMuch(len(data), "Microsoft", extensionBytes)
 	}
 	return &Extension{Type: extensionType, Name: extensionName, Lines: string(data)}, nil
 }

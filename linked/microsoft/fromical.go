@@ -51,8 +51,7 @@ type reader struct {
 func (r *reader) event(c *ical.Component) (*Event, error) {
 	for p := range c.Properties() {
 		if slices.Contains(unheld, p.Name()) {
-			return nil, mirror.Refusef("Microsoft has no field for an event's %s, and the event would not be the same "+
-				"there without it. Take it out.", p.Name())
+			return nil, mirror.Refusef("Microsoft has no field for an event's %s. Take it out.", p.Name())
 		}
 	}
 	e := &Event{Transaction: ours + vevent.TextOf(c, "UID"), Comment: vevent.TextOf(c, "COMMENT")}
@@ -79,12 +78,10 @@ func (r *reader) instance(c *ical.Component, of *Event) (*Event, error) {
 		return nil, err
 	}
 	if of != nil && of.AllDay != t.IsDate() {
-		return nil, mirror.Refusef("An instance names the one that it replaces by a day where the series has times, " +
-			"or the other way round.")
+		return nil, vevent.OtherForm()
 	}
 	if of != nil && of.AllDay != e.AllDay {
-		return nil, mirror.Refusef("An instance lasts whole days where its series has times, or the other way round, " +
-			"which Microsoft cannot keep.")
+		return nil, mirror.Refusef("At Microsoft, an instance must last whole days if its series does, and only then.")
 	}
 	e.Type = exceptional
 	if t.IsDate() {
@@ -144,7 +141,7 @@ func (r *reader) like(t, start ical.Time) (ical.Civil, error) {
 func (r *reader) times(c *ical.Component, e *Event) error {
 	p := c.Property("DTSTART")
 	if p == nil {
-		return mirror.Refusef("Microsoft keeps no event without a start.")
+		return vevent.NoStart()
 	}
 	start, err := p.Time()
 	if err != nil {
@@ -155,8 +152,7 @@ func (r *reader) times(c *ical.Component, e *Event) error {
 		return err
 	}
 	if start.IsDate() != end.IsDate() {
-		return mirror.Refusef("The event begins with a whole day and ends at a time of day, or the other way round, " +
-			"which Microsoft does not keep.")
+		return vevent.Mixed()
 	}
 	e.AllDay = start.IsDate()
 	last := p
@@ -344,8 +340,7 @@ func (r *reader) rest(c *ical.Component, e *Event) error {
 	}
 	var kept Event
 	if err := json.Unmarshal([]byte(p.Text()), &kept); err != nil {
-		return mirror.Refusef("The property %s was changed: it holds what Microsoft has of the event beyond "+
-			"iCalendar. Leave it as it is, or leave it out.", restName)
+		return vevent.RestChanged(restName, "Microsoft")
 	}
 	e.Rest, e.Place, e.Meeting, e.MeetingURL = kept.Rest, kept.Place, kept.Meeting, kept.MeetingURL
 	return nil

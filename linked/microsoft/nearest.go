@@ -9,8 +9,8 @@ import (
 
 // noRule refuses a rule that no pattern expresses, and names the nearest rule that one does, ready to be sent.
 func noRule(in *ical.Recur, start ical.Time) error {
-	why := "it repeats every so many days, weeks (on weekdays), months or years (on a day that each of these months " +
-		"has, the last day, or the first to fourth or last of some weekdays)"
+	why := "it knows intervals of days, weeks, months and years, days of a month up to 28, the last day, and the " +
+		"first to fourth or last of some weekdays"
 	if day := in.ByMonthDay; len(in.ByDay) == 0 && (in.Freq == ical.Monthly || in.Freq == ical.Yearly) &&
 		(len(day) == 0 && start.Civil.Day > 28 || len(day) == 1 && day[0] > 28) {
 		why = "in a month without that day it takes the last one, and the rule takes none"

@@ -8,14 +8,14 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/linked/vevent"
 )
 
 // patch sends the changed fields of an event, and reports whether that reset its instances.
 func (w *write) patch(ctx context.Context, now, want *Event) (reset bool, err error) {
 	if now.Organizer != nil && want.Organizer != nil && len(want.Attendees) != 0 && len(now.Attendees) != 0 &&
 		!strings.EqualFold(now.Organizer.Address.Address, want.Organizer.Address.Address) {
-		return false, mirror.Refusef("The organizer of an event cannot be changed at Microsoft (it is %s).",
-			now.Organizer.Address.Address)
+		return false, vevent.OtherOrganizer("Microsoft", now.Organizer.Address.Address)
 	}
 	if err := w.reply(ctx, now, want); err != nil {
 		return false, err
@@ -28,8 +28,8 @@ func (w *write) patch(ctx context.Context, now, want *Event) (reset bool, err er
 	}
 	if !sameBody(now.Body, want.Body) {
 		if now.Meeting != nil || now.MeetingURL != "" {
-			return false, mirror.Refusef("Microsoft keeps the link to join this online meeting in its description, " +
-				"so the description cannot be changed from here. Change it in Outlook or Teams.")
+			return false, mirror.Refusef("Microsoft keeps the link of this online meeting in its description. Change " +
+				"the description in Outlook or Teams.")
 		}
 		changes["body"] = fieldsOf(want)["body"]
 	}

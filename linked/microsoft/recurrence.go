@@ -127,8 +127,8 @@ func (r *reader) recurrence(c *ical.Component, start ical.Time) (*Recurrence, er
 		return nil, noRule(&in, start)
 	}
 	if !begins(&in, start) {
-		return nil, mirror.Refusef("The series begins on a day that its rule (%s) does not have, which Microsoft "+
-			"cannot keep. Begin it on a day of the rule.", in.String())
+		return nil, mirror.Refusef("Microsoft needs a series that begins on a day of its rule (%s). Begin it on such "+
+			"a day.", in.String())
 	}
 	until, err := r.until(&in, start)
 	if err != nil {

@@ -12,16 +12,14 @@ import (
 
 	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/linked/rest"
+	"caldav-mcp-server/linked/vevent"
 )
 
 // Put implements mirror.Source.
 func (a *Account) Put(ctx context.Context, remote string, o mirror.Object) (mirror.Object, error) {
 	want, err := Read(o.Data, a.zones)
-	if _, refused := errors.AsType[*mirror.Refusal](err); err != nil && !refused {
-		err = mirror.Refusef("The event cannot be read: %s", err)
-	}
 	if err != nil {
-		return o, err
+		return o, vevent.Unread(err)
 	}
 	w := &write{account: a, remote: remote}
 	ref, now := o.Ref, (*Series)(nil)
@@ -79,7 +77,7 @@ func (w *write) send(ctx context.Context, method, path, match string, body, into
 	case err == nil:
 		w.done = true
 	case w.done:
-		return &mirror.Later{Unknown: true, Cause: err, Why: "Microsoft took a part of the change, and not all of it"}
+		return &mirror.Later{Unknown: true, Cause: err} // Microsoft took only a part of the change
 	}
 	return err
 }
@@ -91,7 +89,7 @@ const names = 5
 // create makes an event, with a transaction id that identifies repeated tries.
 func (w *write) create(ctx context.Context, want *Series) (string, *Series, error) {
 	if want.Master == nil {
-		return "", nil, mirror.Refusef("Microsoft keeps single instances only within their series.")
+		return "", nil, vevent.Single()
 	}
 	if err := w.host(ctx, want.Master); err != nil {
 		return "", nil, err
@@ -162,8 +160,8 @@ func (w *write) host(ctx context.Context, e *Event) error {
 		return err
 	}
 	if c.Owner.Address != "" && !strings.EqualFold(c.Owner.Address, e.Organizer.Address.Address) {
-		return mirror.Refusef("Microsoft makes the account that adds an event its organizer, so an invitation from "+
-			"%s cannot be stored there. Answer it where it arrived.",
+		return mirror.Refusef("Microsoft cannot store an invitation from %s, since it would make you the organizer. "+
+			"Answer it where it arrived.",
 			e.Organizer.Address.Address)
 	}
 	return nil
@@ -189,7 +187,7 @@ func about(at time.Time) string { return window(at.Add(-24*time.Hour), at.Add(48
 // change brings an object from one state to another: first the series, then its instances.
 func (w *write) change(ctx context.Context, now, want *Series) error {
 	if (now.Master == nil) != (want.Master == nil) {
-		return mirror.Refusef("Microsoft shows us only a single instance of this series, so no others can be added.")
+		return vevent.Few()
 	}
 	if now.Master != nil {
 		reset, err := w.patch(ctx, now.Master, want.Master)
@@ -205,8 +203,8 @@ func (w *write) change(ctx context.Context, now, want *Series) error {
 	}
 	for _, day := range now.Cancelled {
 		if !slices.Contains(want.Cancelled, day) {
-			return mirror.Refusef("Microsoft does not bring back an instance that was cancelled (%s). Make an event "+
-				"of its own for that day.", day)
+			return mirror.Refusef("Microsoft does not bring back a cancelled instance (%s). Create an event for that "+
+				"day.", day)
 		}
 	}
 	if err := w.instances(ctx, now, want); err != nil {
@@ -315,8 +313,7 @@ func (w *write) day(original string, of *Event) string {
 // find returns the instance with an original start.
 func (w *write) find(ctx context.Context, s *Series, original string) (*Event, error) {
 	if s.Master == nil {
-		return nil,
-			mirror.Refusef("Microsoft shows us only a single instance of this series, so no others can be added.")
+		return nil, vevent.Few()
 	}
 	at, err := time.Parse(time.RFC3339, original)
 	if err != nil {
@@ -336,8 +333,7 @@ func (w *write) find(ctx context.Context, s *Series, original string) (*Event, e
 			return e, nil
 		}
 	}
-	return nil,
-		mirror.Refusef("The series has no instance on %s, so none can be changed there.", original[:len(time.DateOnly)])
+	return nil, vevent.NoInstance(original[:len(time.DateOnly)])
 }
 
 // usual returns the instance that the series itself defines.

@@ -246,7 +246,9 @@ func (c *Client) meaning(r Request, err error) error {
 	case problem.Status == http.StatusBadRequest, problem.Status == http.StatusForbidden,
 		problem.Status == http.StatusRequestEntityTooLarge,
 		problem.Status == http.StatusUnprocessableEntity, problem.Status == http.StatusMethodNotAllowed:
-		return &mirror.Refusal{Why: "The account's server refuses it: " + said(problem), Cause: problem}
+		refusal := mirror.Refusef("The account's server refuses it: %s", said(problem))
+		refusal.Cause = problem
+		return refusal
 	}
 	return problem
 }

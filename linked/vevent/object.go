@@ -39,14 +39,13 @@ func Read(data []byte, zones *zone.DB) (*content.Object, Clock, error) {
 	}
 	if object.Kind != content.Event {
 		return nil, Clock{},
-			mirror.Refusef("A calendar there holds events alone, and this is a %s. Keep it in a calendar of this "+
-				"server.", object.Kind)
+			mirror.Refusef("That calendar has only events, and this is a %s. Store it in a calendar of this server.",
+				object.Kind)
 	}
 	for _, c := range object.Overrides {
 		if of, ranged := c.Property("RECURRENCE-ID").Param("RANGE"); ranged && of != "" {
 			return nil, Clock{},
-				mirror.Refusef("A change of \"this and all following\" instances cannot be said there: end the " +
-					"series and begin another one.")
+				mirror.Refusef("\"This and all following\" cannot be kept there. End the series and begin another one.")
 		}
 	}
 	return object, Clock{resolver: zones.FromDocument(object.Calendar), names: zones}, nil
@@ -120,5 +119,5 @@ func Lines(text string) (*ical.Component, error) {
 	for c := range doc.Components() {
 		return c, nil
 	}
-	return nil, mirror.Refusef("These are no lines of an event.")
+	return nil, mirror.Refusef("Some stored properties of the event cannot be read.")
 }

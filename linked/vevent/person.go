@@ -18,7 +18,7 @@ func Address(p *ical.Property) (string, error) {
 	if email, given := p.Param("EMAIL"); given && email != "" {
 		return email, nil
 	}
-	return "", mirror.Refusef("A guest there needs an address of mail, and %q is none.", excerpt(value))
+	return "", mirror.Refusef("A guest there needs a mail address, and %q is none.", excerpt(value))
 }
 
 // Person makes an ATTENDEE or ORGANIZER.

@@ -74,11 +74,11 @@ func (k Clock) Zone(t ical.Time) (*zone.Zone, error) {
 func (k Clock) named(name string) (*zone.Zone, error) {
 	z, err := k.resolver.Zone(name)
 	if err != nil {
-		return nil, mirror.Refusef("The zone %q is not known, so it cannot be said there.", name)
+		return nil, mirror.Refusef("The time zone %q is not known there.", name)
 	}
 	if _, known := k.names.Lookup(z.Name()); known != nil || z.Bare() {
-		return nil, mirror.Refusef("The zone %q has rules of its own and no name that is known there. Use a zone "+
-			"such as Europe/Berlin.", name)
+		return nil, mirror.Refusef("The time zone %q has no name that is known there. Use one such as Europe/Berlin.",
+			name)
 	}
 	return z, nil
 }
@@ -116,8 +116,7 @@ func Ends(c *ical.Component, start ical.Time) (ical.Time, error) {
 
 func after(start ical.Time, d ical.Duration) (ical.Time, error) {
 	if start.IsDate() && d.ExactSeconds() != 0 {
-		return ical.Time{},
-			mirror.Refusef("The event begins with a whole day and ends at a time of day, which cannot be kept there.")
+		return ical.Time{}, Mixed()
 	}
 	start.Civil = start.Civil.AddDays(d.NominalDays()).AddSeconds(d.ExactSeconds())
 	return start, nil
