@@ -242,8 +242,8 @@ func TestStored(t *testing.T) {
 				"ändere sie dort",
 		},
 		{
-			"Microsoft cannot repeat an event by the rule FREQ=MONTHLY: in a month without that day it takes the last " +
-				"one, and the rule takes none. The nearest rule that it has is FREQ=MONTHLY;BYMONTHDAY=-1.",
+			"Microsoft cannot repeat an event by the rule FREQ=MONTHLY: in a month without that day it takes the " +
+				"last one, and the rule takes none. The nearest rule that it has is FREQ=MONTHLY;BYMONTHDAY=-1.",
 			"Microsoft kann einen Termin nicht nach der Regel FREQ=MONTHLY wiederholen: in einem Monat ohne diesen " +
 				"Tag nimmt es den letzten, die Regel aber keinen. Am nächsten kommt FREQ=MONTHLY;BYMONTHDAY=-1.",
 		},
@@ -255,7 +255,10 @@ func TestStored(t *testing.T) {
 			"The account's server refuses it: {{.said}} %s \u202e<b>",
 			`Der Server des Kontos lehnt es ab: {{.said}} %s \u202e<b>`,
 		},
-		{"x.org cannot be linked: the account has no calendars", "x.org cannot be linked: the account has no calendars"},
+		{
+			"x.org cannot be linked: the account has no calendars",
+			"x.org cannot be linked: the account has no calendars",
+		},
 		{zones, zones},
 		{"it answers 99999999999999999999", "it answers 99999999999999999999"},
 	} {

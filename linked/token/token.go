@@ -73,7 +73,8 @@ func (c *Client) Exchange(ctx context.Context, redirect, code, verifier string) 
 	}
 	for _, scope := range c.Scopes {
 		if t.Scopes != "" && !granted(t.Scopes, scope) {
-			return t, mirror.Refusef("The account lacks a permission (%s). Link it again, and leave all boxes ticked.", scope)
+			return t, mirror.Refusef("The account lacks a permission (%s). Link it again, and leave all boxes "+
+				"ticked.", scope)
 		}
 	}
 	return t, nil
