@@ -62,13 +62,13 @@ func (s *soak) rest(name string) (m rested) {
 	m.look(s.T, s.database)
 	s.Logf("%s, at %v: %d kB of memory (%d anonymous), %d descriptors, %d goroutines, %.1f switches and %.2f "+
 		"wake-ups a second, %.2f %% of a core, database %d kB (unused %d), WAL %d kB, after %d changes\n%s", name,
-		time.Since(s.began).Round(time.Second), m.memory, m.anonymous, m.descriptors, m.goroutines, m.switches, m.wakeUps,
-		100*m.core, m.bytes/1000, m.unused/1000, m.wal/1000, m.writes, m.table())
+		time.Since(s.began).Round(time.Second), m.memory, m.anonymous, m.descriptors, m.goroutines, m.switches,
+		m.wakeUps, 100*m.core, m.bytes/1000, m.unused/1000, m.wal/1000, m.writes, m.table())
 	return m
 }
 
-// watch counts wake-ups for a while. The process is at rest if for 10 ms no thread of it has begun to wait: a thread that
-// works waits again soon. Go's own thread that watches the others naps many times within one wake-up.
+// watch counts wake-ups for a while. The process is at rest if for 10 ms no thread of it has begun to wait: a thread
+// that works waits again soon. Go's own thread that watches the others naps many times within one wake-up.
 func (m *rested) watch(t *testing.T, r *running, process string, window time.Duration) {
 	t.Helper()
 	ticker := time.NewTicker(10 * time.Millisecond)
@@ -150,6 +150,7 @@ func (m *rested) look(t *testing.T, database string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer rows.Close()
 	var names []string
 	for rows.Next() {
 		var name string

@@ -217,8 +217,9 @@ func (h *App) createFirstCalendars(ctx context.Context, c calendar.Caller) error
 // firstCalendars are the calendars of a new user. Each takes one kind, because Apple's clients show a calendar either
 // in Calendar or in Reminders. Their names are in the user's language; the addresses are the same in all languages.
 func firstCalendars(l *locale.Language) []calendar.NewCalendar {
+	events, tasks := calendar.Kinds{calendar.Event}, calendar.Kinds{calendar.Todo}
 	return []calendar.NewCalendar{
-		{Segment: "personal", Properties: calendar.Properties{Name: l.Text("first.personal"), Kinds: calendar.Kinds{calendar.Event}}},
-		{Segment: "tasks", Properties: calendar.Properties{Name: l.Text("first.tasks"), Kinds: calendar.Kinds{calendar.Todo}}},
+		{Segment: "personal", Properties: calendar.Properties{Name: l.Text("first.personal"), Kinds: events}},
+		{Segment: "tasks", Properties: calendar.Properties{Name: l.Text("first.tasks"), Kinds: tasks}},
 	}
 }
