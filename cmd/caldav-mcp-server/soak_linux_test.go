@@ -592,8 +592,8 @@ func (s *soak) checkFeed(c client) {
 		if cal.Name == "Feed" {
 			a := c.must(s.T, http.StatusMultiStatus, "REPORT", "/dav/calendars/"+c.user+"/"+cal.Address+"/",
 				`<C:calendar-query xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><prop>`+
-					`<C:calendar-data/></prop><C:filter><C:comp-filter name="VCALENDAR"/></C:filter></C:calendar-query>`,
-				"Depth", "1")
+					`<C:calendar-data/></prop><C:filter><C:comp-filter name="VCALENDAR"/></C:filter>`+
+					`</C:calendar-query>`, "Depth", "1")
 			s.mu.Lock()
 			last := s.served["/"+c.user+".ics"]
 			s.mu.Unlock()
