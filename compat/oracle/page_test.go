@@ -324,7 +324,11 @@ func monthOf(page *html.Node) (lines []string) {
 				count++
 			}
 		})
-		each(cell, "line", func(*html.Node) { count++ })
+		each(cell, "line", func(line *html.Node) {
+			if !hasClass(line, "printed") { // it repeats, for a print, what "more" counts
+				count++
+			}
+		})
 		each(cell, "more", func(more *html.Node) {
 			text := strings.FieldsFunc(more.FirstChild.Data, func(r rune) bool { return r < '0' || r > '9' })
 			n, _ := strconv.Atoi(cmp.Or(strings.Join(text, ""), "0"))
