@@ -107,7 +107,11 @@ func TestSoak(t *testing.T) {
 			s := &soak{
 				T: t, length: length, program: program, database: testdb.SQLite(t), guests: make(chan string, 10_000),
 				served: map[string]int{}, told: map[string]int{}, logs: map[string]int{},
-				http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: patience},
+				// Go repeats no PROPFIND on a connection that the server is closing. It closes idle ones after two
+				// minutes.
+				http: &http.Client{Timeout: patience, Transport: &http.Transport{
+					MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute,
+				}},
 			}
 			if engine == "postgres" {
 				s.database = ownPostgres(t, pgtest.Options{Durable: true}).URL()

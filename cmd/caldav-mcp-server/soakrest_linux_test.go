@@ -231,7 +231,7 @@ func (m *rested) compare(s *soak, first, warm rested) {
 	}
 	for _, before := range []rested{first, warm} {
 		if m.descriptors > before.descriptors+6 || m.goroutines > before.goroutines+10 ||
-			m.memory > before.memory*5/4+16<<10 || m.switches > before.switches*5/4+2 {
+			m.memory > before.memory*5/4+16<<10 || m.wakeUps > before.wakeUps*5/4+.5 {
 			s.Errorf("there is more at the end than when %s", before.name)
 		}
 	}
