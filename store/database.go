@@ -18,8 +18,9 @@ type database struct {
 	hints      hints
 	statistics statistics
 	// alongs are the answers to CredentialGeneration.
-	alongs  db.Kept[alongKey, alongRow]
-	packers packers
+	alongs db.Kept[alongKey, alongRow]
+	// packers are for [pack].
+	packers sync.Pool
 }
 
 // transaction is a transaction of the store. Its guarantees are in package store/db. Each change locks its calendar's

@@ -139,7 +139,7 @@ func (t *transaction) fillInboxes(ctx context.Context, items map[calendar.UserID
 		i := items[to[0]]
 		data := bytesOf(i.Data)
 		if len(to) > 1 && i.Method != calendar.MethodCounter { // lists show the size of proposals
-			data, _ = t.store.packers.pack(data)
+			data, _ = pack(&t.store.packers, data)
 		}
 		for users := range inLists(t.Of(), to) {
 			err := t.Later(ctx, db.Ignore, insertInboxItem.of(t.Of()),

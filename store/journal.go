@@ -43,7 +43,7 @@ func (t objectTx) Log(ctx context.Context, c calendar.Change) error {
 	if c.Given > calendar.NoAccess {
 		given = c.Given.Word()
 	}
-	before, unpacked := t.store.packers.pack(c.Before)
+	before, unpacked := pack(&t.store.packers, c.Before)
 	err := t.Row(ctx, insertLine,
 		c.Calendar, c.Version, c.Object, c.UID, c.Did, c.At.Unix(), c.User,
 		c.Token, c.Agent, c.Whom, given, before, c.Scheduled, unpacked, c.Assistant, c.For)

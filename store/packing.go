@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"sync/atomic"
 )
 
 // Texts in the journal are packed: a byte for the format, the length of the text, and the text deflated (RFC
@@ -34,63 +33,24 @@ const (
 type packer struct {
 	out     bytes.Buffer
 	deflate *flate.Writer
-	// used is set if the packer must be reset before its next text.
-	used bool
 }
 
-func newPacker() *packer {
+func newPacker() any {
 	p := &packer{}
 	p.deflate, _ = flate.NewWriterDict(&p.out, packLevel, firstWords) // it fails only for levels that do not exist
 	return p
 }
 
-func (p *packer) reset() {
-	p.out.Reset()
-	p.deflate.Reset(&p.out)
-	p.used = false
-}
-
-// packers are the packers of a store. A reset clears all of a packer's memory and reads the dictionary, which takes
-// longer than to deflate an object. The calendar is locked while a text is packed, on SQLite the file, so a used packer
-// is reset in a goroutine of its own. That is one at a time: packers used meanwhile are reset when they are taken, so
-// that a change of many objects does not need one for each.
-type packers struct {
-	pool      sync.Pool
-	resetting atomic.Bool
-}
-
-func (s *packers) take() *packer {
-	p, _ := s.pool.Get().(*packer)
-	if p == nil {
-		return newPacker()
-	}
-	if p.used {
-		p.reset()
-	}
-	return p
-}
-
-func (s *packers) giveBack(p *packer) {
-	p.used = true
-	if !s.resetting.CompareAndSwap(false, true) {
-		s.pool.Put(p)
-		return
-	}
-	go func() {
-		p.reset()
-		s.resetting.Store(false)
-		s.pool.Put(p)
-	}()
-}
-
 // pack returns the stored form of a text, and its length if it is packed.
-func (s *packers) pack(text []byte) (stored []byte, unpacked int64) {
+func pack(packers *sync.Pool, text []byte) (stored []byte, unpacked int64) {
 	if len(text) < leastPacked || len(text) > mostPacked {
 		return text, 0
 	}
-	p := s.take()
-	defer s.giveBack(p)
+	p := packers.Get().(*packer)
+	defer packers.Put(p)
+	p.out.Reset()
 	p.out.Write(binary.AppendUvarint([]byte{packedFirst}, uint64(len(text))))
+	p.deflate.Reset(&p.out)
 	_, err := p.deflate.Write(text)
 	if errors.Join(err, p.deflate.Close()) != nil || p.out.Len() >= len(text) {
 		return text, 0

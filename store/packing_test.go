@@ -54,7 +54,7 @@ func ordinary(guests int) []byte {
 // Every text is read unchanged, and ordinary ones take at most a third of their size.
 func TestPacking(t *testing.T) {
 	t.Parallel()
-	packers := &packers{}
+	packers := &sync.Pool{New: newPacker}
 	random := rand.New(rand.NewPCG(1, 2))
 	noise := make([]byte, 2000)
 	for i := range noise {
@@ -68,7 +68,7 @@ func TestPacking(t *testing.T) {
 		"beyond it":    bytes.Repeat([]byte("x"), mostPacked+1),
 	}
 	for name, text := range texts {
-		stored, unpacked := packers.pack(text)
+		stored, unpacked := pack(packers, text)
 		if unpacked != 0 && (int(unpacked) != len(text) || len(stored) >= len(text)) || unpacked == 0 &&
 			!bytes.Equal(stored, text) {
 			t.Errorf("%s of %d bytes is stored as %d, which say that they are %d", name, len(text),
@@ -81,7 +81,7 @@ func TestPacking(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"event", "30 guests"} {
-		if stored, _ := packers.pack(texts[name]); 3*len(stored) > len(texts[name]) {
+		if stored, _ := pack(packers, texts[name]); 3*len(stored) > len(texts[name]) {
 			t.Errorf("%s of %d bytes is stored as %d", name, len(texts[name]), len(stored))
 		}
 	}
@@ -109,13 +109,13 @@ func TestPackedBefore(t *testing.T) {
 // Concurrent packers do not mix their texts.
 func TestPackingAtOnce(t *testing.T) {
 	t.Parallel()
-	packers := &packers{}
+	packers := &sync.Pool{New: newPacker}
 	var group sync.WaitGroup
 	for first := range 8 {
 		group.Go(func() {
 			for guests := first; guests < first+40; guests += 3 {
 				text := ordinary(guests)
-				stored, _ := packers.pack(text)
+				stored, _ := pack(packers, text)
 				if again, err := unpack(stored); err != nil || !bytes.Equal(again, text) {
 					t.Errorf("%d guests are read as %.60q, %v", guests, again, err)
 				}
@@ -128,7 +128,7 @@ func TestPackingAtOnce(t *testing.T) {
 // Damaged texts are reported, and take no more memory than intact ones.
 func TestUnpackingDamage(t *testing.T) {
 	t.Parallel()
-	stored, _ := (&packers{}).pack(ordinary(5))
+	stored, _ := pack(&sync.Pool{New: newPacker}, ordinary(5))
 	for n := 1; n < len(stored); n += 3 {
 		if text, err := unpack(stored[:n]); !errors.Is(err, errPacking) {
 			t.Fatalf("of %d bytes, %d are read as %.40q, %v", len(stored), n, text, err)

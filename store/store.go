@@ -62,7 +62,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		return nil, err
 	}
 	s.db = d
-	s.hints.listen, s.hints.log = s.listen, d.Options.Logger
+	s.hints.listen, s.hints.log, s.packers.New = s.listen, d.Options.Logger, newPacker
 	return &Store{
 		database:         s,
 		bookingPageStore: bookingPageStore{s},
